@@ -8,6 +8,8 @@ mod entry;
 mod jsonc;
 mod line;
 #[cfg(test)]
+mod list_tests;
+#[cfg(test)]
 mod property_tests;
 mod text_change;
 mod toml;
@@ -18,8 +20,9 @@ mod yaml;
 pub use entry::{ConfigError, EntryFields, EntryPlace};
 pub use text_change::{revert_text_change, text_change};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::config_edit::entry::NO_SAFE_EDIT;
 use palazzo_core::model::InsertionTrace;
 
 /// The format of a configuration file.
@@ -51,7 +54,7 @@ impl ConfigFormat {
     /// Renders a configuration that consists of one entry.
     pub fn render(self, place: EntryPlace, fields: &EntryFields) -> String {
         match self {
-            Self::Json => jsonc::render(place, fields),
+            Self::Json => format!("{:#}", json!({ place.section: { place.name: fields } })),
             Self::Toml => toml::render(place, fields, "\n"),
             Self::Yaml => yaml::render(place, fields, "\n"),
         }
@@ -67,13 +70,15 @@ impl ConfigFormat {
         let mut meant = self.parse(text)?;
         let (mark, body) = split_mark(text);
         let (body, trace) = match self {
-            Self::Json => jsonc::insert(body, place, fields),
+            Self::Json => {
+                jsonc::insert(body, &[place.section], Some(place.name), &fields.clone().into())
+            }
             Self::Toml => Ok(toml::insert(body, place, fields)),
             Self::Yaml => yaml::insert(body, place, fields),
         }?;
         set_entry(&mut meant, place, fields);
         let text = format!("{mark}{body}");
-        self.require_meaning(&text, place, meant)?;
+        self.require_meaning(&text, &[place.section, place.name], meant)?;
         Ok((text, trace))
     }
 
@@ -98,7 +103,7 @@ impl ConfigFormat {
         }?;
         set_entry(&mut meant, place, &merged);
         let text = format!("{mark}{body}");
-        self.require_meaning(&text, place, meant)?;
+        self.require_meaning(&text, &[place.section, place.name], meant)?;
         Ok(text)
     }
 
@@ -111,65 +116,69 @@ impl ConfigFormat {
     ) -> Result<String, ConfigError> {
         let mut meant = self.parse(text)?;
         let (mark, body) = split_mark(text);
+        let path = [place.section, place.name];
         let body = match self {
-            Self::Json => jsonc::remove(body, place, trace),
+            Self::Json => jsonc::remove(body, &path, &trace.cloned().unwrap_or_default()),
             Self::Toml => toml::remove(body, place, trace),
             Self::Yaml => yaml::remove(body, place, trace),
         }?;
-        if let Some(section) = meant.get_mut(place.section).and_then(Value::as_object_mut) {
-            section.shift_remove(place.name);
-        }
+        remove_value(&mut meant, &path);
         let text = format!("{mark}{body}");
-        self.require_meaning(&text, place, meant)?;
+        self.require_meaning(&text, &path, meant)?;
         Ok(text)
     }
 
-    /// Fails if the text means something else; a section without entries means the same as none.
+    /// Fails if the text means something else. What is empty above `path` means the same as nothing.
     fn require_meaning(
         self,
         text: &str,
-        place: EntryPlace,
-        meant: Value,
+        path: &[&str],
+        mut meant: Value,
     ) -> Result<(), ConfigError> {
-        let failed = ConfigError::NotEditable("it is written in a way that has no safe edit");
-        let found = self.parse(text).map_err(|_| failed.clone())?;
-        match without_empty_section(found, place) == without_empty_section(meant, place) {
-            true => Ok(()),
-            false => Err(failed),
-        }
+        let mut found = self.parse(text).map_err(|_| NO_SAFE_EDIT)?;
+        remove_empty_above(&mut found, path);
+        remove_empty_above(&mut meant, path);
+        if found == meant { Ok(()) } else { Err(NO_SAFE_EDIT) }
     }
 }
 
 /// Adds an item to the list at `path` in JSON, and creates the list if it is missing.
 pub fn insert_list_item(text: &str, path: &[&str], item: &Value) -> Result<String, ConfigError> {
-    let (mark, body) = split_mark(text);
     let mut meant = ConfigFormat::Json.parse(text)?;
-    let text = format!("{mark}{}", jsonc::list::insert_item(body, path, item)?);
-    let mut list = &mut meant;
-    for key in path {
-        list = &mut list[*key];
-    }
-    match list {
+    let (mark, body) = split_mark(text);
+    let text = format!("{mark}{}", jsonc::insert(body, path, None, item)?.0);
+    match path.iter().fold(&mut meant, |config, key| &mut config[*key]) {
         Value::Array(items) => items.push(item.clone()),
-        other => *other = Value::Array(vec![item.clone()]),
+        other => *other = json!([item]),
     }
-    require_equal(&ConfigFormat::Json.parse(&text)?, &meant).map(|()| text)
+    ConfigFormat::Json.require_meaning(&text, path, meant)?;
+    Ok(text)
 }
 
-/// Removes the items of the list at `path` in JSON for which `is_removed` returns true.
+/// Removes the items of the list at `path` in JSON for which `is_removed` returns true, and then at
+/// most `emptied` of the list and the objects around it, if they have nothing else, not even a
+/// comment. A step into a list is an index.
 pub fn remove_list_items(
     text: &str,
     path: &[&str],
     is_removed: impl Fn(&Value) -> bool,
+    emptied: usize,
 ) -> Result<String, ConfigError> {
-    let (mark, body) = split_mark(text);
-    let mut meant = ConfigFormat::Json.parse(text)?;
-    let pointer = format!("/{}", path.join("/"));
-    if let Some(Value::Array(items)) = meant.pointer_mut(&pointer) {
-        items.retain(|it| !is_removed(it));
+    let trace = InsertionTrace { created: emptied, ..InsertionTrace::default() };
+    let mut text = text.to_owned();
+    loop {
+        let mut meant = ConfigFormat::Json.parse(&text)?;
+        let items = find_value(&mut meant, path).and_then(|it| it.as_array());
+        let Some(index) = items.and_then(|it| it.iter().position(&is_removed)) else {
+            return Ok(text);
+        };
+        let index = index.to_string();
+        let path = [path, &[&index]].concat();
+        let (mark, body) = split_mark(&text);
+        text = format!("{mark}{}", jsonc::remove(body, &path, &trace)?);
+        remove_value(&mut meant, &path);
+        ConfigFormat::Json.require_meaning(&text, &path, meant)?;
     }
-    let text = format!("{mark}{}", jsonc::list::remove_items(body, path, is_removed)?);
-    require_equal(&ConfigFormat::Json.parse(&text)?, &meant).map(|()| text)
 }
 
 /// Replaces the one string of JSON that is `was`. Fails if there is none, or several.
@@ -178,17 +187,36 @@ pub fn replace_json_string(text: &str, was: &str, new: &str) -> Result<String, C
     Ok(format!("{mark}{}", jsonc::replace_string(body, was, new)?))
 }
 
-/// Fails if an edited text does not mean what it should.
-fn require_equal(found: &Value, meant: &Value) -> Result<(), ConfigError> {
-    match found == meant {
-        true => Ok(()),
-        false => Err(ConfigError::NotEditable("it is written in a way that has no safe edit")),
-    }
-}
-
 /// Finds an entry in a parsed configuration.
 pub fn find_entry<'a>(config: &'a Value, place: EntryPlace) -> Option<&'a Value> {
     config.get(place.section)?.get(place.name)
+}
+
+/// Finds the value at `path`; a step into a list is an index.
+fn find_value<'a>(config: &'a mut Value, path: &[&str]) -> Option<&'a mut Value> {
+    path.iter().try_fold(config, |value, step| match value {
+        Value::Array(it) => it.get_mut(step.parse::<usize>().ok()?),
+        it => it.get_mut(*step),
+    })
+}
+
+fn remove_value(config: &mut Value, path: &[&str]) {
+    let Some((last, above)) = path.split_last() else { return };
+    match (find_value(config, above), last.parse()) {
+        (Some(Value::Object(it)), _) => drop(it.shift_remove(*last)),
+        (Some(Value::Array(it)), Ok(index)) if it.len() > index => drop(it.remove(index)),
+        _ => {}
+    }
+}
+
+/// Removes the objects and lists above `path` that are empty.
+fn remove_empty_above(config: &mut Value, path: &[&str]) {
+    for above in (1..path.len()).rev().map(|it| &path[..it]) {
+        let is_empty = |it: &mut Value| it.is_null() || *it == json!({}) || *it == json!([]);
+        if find_value(config, above).is_some_and(is_empty) {
+            remove_value(config, above);
+        }
+    }
 }
 
 fn split_mark(text: &str) -> (&str, &str) {
@@ -204,14 +232,4 @@ fn set_entry(config: &mut Value, place: EntryPlace, fields: &EntryFields) {
     if let Some(section) = section.as_object_mut() {
         section.insert(place.name.to_owned(), fields.clone().into());
     }
-}
-
-fn without_empty_section(mut config: Value, place: EntryPlace) -> Value {
-    if let Some(root) = config.as_object_mut() {
-        let is_empty = |it: &Value| it.is_null() || it.as_object().is_some_and(Map::is_empty);
-        if root.get(place.section).is_some_and(is_empty) {
-            root.shift_remove(place.section);
-        }
-    }
-    config
 }

@@ -34,3 +34,7 @@ pub enum ConfigError {
 pub(super) const WITH_COMMENT: ConfigError = ConfigError::NotEditable(
     "a comment or an anchor in the entry would be lost; change the entry by hand",
 );
+
+/// The error for an edit that would change what else the text means.
+pub(super) const NO_SAFE_EDIT: ConfigError =
+    ConfigError::NotEditable("it is written in a way that has no safe edit");

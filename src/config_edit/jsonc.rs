@@ -1,24 +1,24 @@
 //! Edits JSON with comments and trailing commas.
 
-pub(super) mod list;
-
 use std::ops::Range;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
-use jsonc_parser::common::Ranged as _;
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::tokens::{Token, TokenAndRange};
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
-use serde::Serialize as _;
-use serde_json::ser::{PrettyFormatter, Serializer};
-use serde_json::{Map, Number, Value, json};
+use jsonc_parser::{
+    CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast, parse_to_serde_value,
+};
+use serde_json::{Value, json};
 
-use crate::config_edit::entry::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
+use crate::config_edit::entry::{ConfigError, EntryFields, EntryPlace, NO_SAFE_EDIT, WITH_COMMENT};
 use crate::config_edit::line::{indentation, line_end, missing_line_end, replace_ranges};
 use palazzo_core::model::InsertionTrace;
 
 /// The indentation of a file that has none.
 const DEFAULT_INDENTATION: &str = "  ";
+
+const NOT_THERE: ConfigError = ConfigError::NotEditable("the entry is not there");
 
 /// A parsed text.
 struct Parsed<'a> {
@@ -28,42 +28,56 @@ struct Parsed<'a> {
     tokens: Vec<TokenAndRange<'a>>,
 }
 
+/// The brackets of an object or a list, and its properties or items.
+struct Container {
+    open: usize,
+    close: usize,
+    items: Vec<Range<usize>>,
+}
+
+/// An object or a list, and the index of one of its items.
+type Place = (Container, usize);
+
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
-    let root = parsed.map_err(|it| syntax_error(&it))?.value;
-    Ok(root.map_or(Value::Null, |it| to_value(&it)))
+    parse_to_serde_value(text, &parse_options()).map_err(|it| syntax_error(&it))
 }
 
-pub(super) fn render(place: EntryPlace, fields: &EntryFields) -> String {
-    format!("{:#}", json!({ place.section: { place.name: fields } }))
-}
-
+/// Adds a value at the end of what is at `path`: of an object with a key, of a list without one.
+/// Creates what is missing of the path.
 pub(super) fn insert(
     text: &str,
-    place: EntryPlace,
-    fields: &EntryFields,
+    path: &[&str],
+    key: Option<&str>,
+    value: &Value,
 ) -> Result<(String, InsertionTrace), ConfigError> {
     let parsed = Parsed::new(text)?;
-    let value = Value::from(fields.clone());
-    let Some(root) = &parsed.root else {
+    let nested = |path: &[&str]| {
+        let inner = key.map_or_else(|| json!([value]), |key| json!({ key: value }));
+        path.iter().rev().fold(inner, |value, key| json!({ *key: value }))
+    };
+    let Some(mut node) = parsed.root.as_ref() else {
         let (before, after) = (missing_line_end(text), line_end(text));
-        let config = json!({ place.section: { place.name: value } });
-        let config = to_pretty_text(&config, DEFAULT_INDENTATION).replace('\n', after);
+        let config = parsed.pretty_value(&nested(path), "");
         let trace = InsertionTrace {
-            created: 2,
+            created: path.len() + 1,
             before: before.to_owned(),
             after: after.to_owned(),
             ..InsertionTrace::default()
         };
         return Ok((format!("{text}{before}{config}{after}"), trace));
     };
-    let root = as_object(root)?;
-    let (created, (text, after)) = match find_property(root, place.section)? {
-        Some(section) => {
-            (0, parsed.insert_property(as_object(&section.value)?, place.name, &value))
-        }
-        None => (1, parsed.insert_property(root, place.section, &json!({ place.name: value }))),
+    let mut missing = path;
+    while let Some((name, rest)) = missing.split_first()
+        && let Some((_, property)) = find_property(node, name)?
+    {
+        (node, missing) = (&property.value, rest);
+    }
+    let (text, after) = match (missing.split_first(), key) {
+        (Some((name, rest)), _) => parsed.insert_item(node, Some(name), &nested(rest)),
+        (None, Some(_)) => as_object(node).map(|_| parsed.insert_item(node, key, value))?,
+        (None, None) => as_list(node).map(|_| parsed.insert_item(node, key, value))?,
     };
+    let created = missing.len();
     Ok((text, InsertionTrace { created, after, ..InsertionTrace::default() }))
 }
 
@@ -75,55 +89,50 @@ pub(super) fn update(
     let mut text = text.to_owned();
     for (key, value) in fields {
         let parsed = Parsed::new(&text)?;
-        let (_, entry) = parsed.find_entry(place)?;
-        let entry = as_object(&entry.value)?;
-        let new = match find_property(entry, key)? {
-            Some(field) if to_value(&field.value) == *value => continue,
-            Some(field) => {
-                let range = field.value.range();
-                if parsed.has_comment_in(range.start..range.end) {
-                    return Err(WITH_COMMENT);
-                }
-                let new = match text[range.start..range.end].contains('\n') {
-                    true => parsed.pretty_value(value, indentation(&text, field.range.start)),
-                    false => value.to_string(),
-                };
-                replace_ranges(&text, vec![(range.start..range.end, &new)])
-            }
-            None => parsed.insert_property(entry, key, value).0,
+        let (_, entry) = parsed.find(&[place.section, place.name])?;
+        let Some((_, field)) = find_property(entry, key)? else {
+            text = parsed.insert_item(entry, Some(key), value).0;
+            continue;
         };
-        text = new;
+        let range = range_of(&field.value);
+        if parse(&text[range.clone()])? == *value {
+            continue;
+        }
+        if parsed.count_comments(&range) > 0 {
+            return Err(WITH_COMMENT);
+        }
+        let new = match text[range.clone()].contains('\n') {
+            true => parsed.pretty_value(value, indentation(&text, field.range.start)),
+            false => value.to_string(),
+        };
+        text = replace_ranges(&text, vec![(range, &new)]);
     }
     Ok(text)
 }
 
+/// Removes what is at `path`, and as many of the objects and lists around it as the trace says, if
+/// they have nothing else, not even a comment.
 pub(super) fn remove(
     text: &str,
-    place: EntryPlace,
-    trace: Option<&InsertionTrace>,
+    path: &[&str],
+    trace: &InsertionTrace,
 ) -> Result<String, ConfigError> {
     let parsed = Parsed::new(text)?;
-    let (section, entry) = parsed.find_entry(place)?;
-    let Some(root) = parsed.root.as_ref().and_then(Node::as_object) else { return not_there() };
-    let servers = as_object(&section.value)?;
-    let unknown = InsertionTrace::default();
-    let trace = trace.unwrap_or(&unknown);
-    let is_only = |it: &Object, inner: Range<usize>| {
-        it.properties.len() == 1 && !parsed.has_comment(it, &inner)
-    };
-    if trace.created == 0 {
-        return Ok(parsed.remove_property(servers, entry, &trace.after));
+    let (mut places, _) = parsed.find(path)?;
+    let (mut created, mut emptied) = (trace.created, None);
+    while created > 0 && places.last().is_some_and(|(it, _)| parsed.has_one_item(it)) {
+        (created, emptied) = (created - 1, places.pop());
     }
-    if !is_only(servers, entry.range.start..entry.range.end) {
-        return Ok(parsed.remove_property(servers, entry, ""));
+    let after = if created == 0 { trace.after.as_str() } else { "" };
+    match (places.last(), emptied) {
+        (Some((container, index)), _) => Ok(parsed.remove_item(container, *index, after)),
+        (None, Some((root, _))) => {
+            let (start, rest) = (&text[..root.open], &text[root.close + 1..]);
+            let start = start.strip_suffix(&trace.before).unwrap_or(start);
+            Ok(start.to_owned() + rest.strip_prefix(after).unwrap_or(rest))
+        }
+        (None, None) => Err(NOT_THERE),
     }
-    if trace.created == 1 || !is_only(root, section.range.start..section.range.end) {
-        let after = if trace.created == 1 { &trace.after } else { "" };
-        return Ok(parsed.remove_property(root, section, after));
-    }
-    let (start, rest) = (&text[..root.range.start], &text[root.range.end..]);
-    let start = start.strip_suffix(&trace.before).unwrap_or(start);
-    Ok(start.to_owned() + rest.strip_prefix(&trace.after).unwrap_or(rest))
 }
 
 /// Replaces the one string that is `was`; all else stays, also comments.
@@ -132,10 +141,10 @@ pub(super) fn replace_string(text: &str, was: &str, new: &str) -> Result<String,
     let is_it = |it: &&TokenAndRange| matches!(&it.token, Token::String(value) if value == was);
     let mut found = parsed.tokens.iter().filter(is_it);
     let (Some(token), None) = (found.next(), found.next()) else {
-        return Err(ConfigError::NotEditable("it is written in a way that has no safe edit"));
+        return Err(NO_SAFE_EDIT);
     };
     let new = Value::from(new).to_string();
-    Ok(replace_ranges(text, vec![(token.range.start..token.range.end, &new)]))
+    Ok(replace_ranges(text, vec![(range_of(token), &new)]))
 }
 
 impl<'a> Parsed<'a> {
@@ -147,90 +156,93 @@ impl<'a> Parsed<'a> {
         Ok(Self { text, root: parsed.value, tokens: parsed.tokens.unwrap_or_default() })
     }
 
-    /// Finds an entry and the property that contains it.
-    fn find_entry(
-        &self,
-        place: EntryPlace,
-    ) -> Result<(&ObjectProp<'a>, &ObjectProp<'a>), ConfigError> {
-        let Some(root) = &self.root else { return not_there() };
-        let Some(section) = find_property(as_object(root)?, place.section)? else {
-            return not_there();
-        };
-        match find_property(as_object(&section.value)?, place.name)? {
-            Some(entry) => Ok((section, entry)),
-            None => not_there(),
+    /// Finds what is at `path`. Returns also the objects and lists around it, each with the index of
+    /// what is inside; the index in a list is a step of the path.
+    fn find(&self, path: &[&str]) -> Result<(Vec<Place>, &Node<'a>), ConfigError> {
+        let mut node = self.root.as_ref().ok_or(NOT_THERE)?;
+        let mut places = Vec::new();
+        for step in path {
+            let found = match node {
+                Node::Array(it) => {
+                    step.parse().ok().and_then(|at| Some((at, it.elements.get(at)?)))
+                }
+                _ => find_property(node, step)?.map(|(at, property)| (at, &property.value)),
+            };
+            let (index, inner) = found.ok_or(NOT_THERE)?;
+            places.push((container(node), index));
+            node = inner;
         }
+        Ok((places, node))
     }
 
-    /// Adds a property at the end of an object. Returns the text, and the white space that was
-    /// added before the closing brace.
-    fn insert_property(&self, object: &Object, key: &str, value: &Value) -> (String, String) {
-        let text = self.text;
-        let (open, close) = (object.range.start, object.range.end - 1);
-        let previous = self.token_before(close).map_or(open + 1, |it| it.range.end);
-        let last = object.properties.last();
-        let is_comma_missing = last.is_some_and(|it| self.comma_after(it.range.end).is_none());
-        let is_one_line = last.is_some() && !text[open..close].contains('\n');
-        let key = Value::from(key).to_string();
-        let mut piece = match is_one_line {
-            true => {
-                let space = if text[open + 1..].starts_with(' ') { " " } else { "" };
-                let colon = if space.is_empty() { ":" } else { ": " };
-                format!("{space}{key}{colon}{value}")
-            }
-            false => {
-                let indentation = self.property_indentation(object);
-                let value = self.pretty_value(value, &indentation);
-                format!("{}{indentation}{key}: {value}", line_end(text))
-            }
+    /// Adds a value at the end of an object, with a key, or of a list. Returns the text, and the
+    /// white space that was added before the closing bracket.
+    fn insert_item(&self, node: &Node, key: Option<&str>, value: &Value) -> (String, String) {
+        let (text, container) = (self.text, container(node));
+        let Container { open, close, items } = &container;
+        let previous = self.tokens_around(*close).0.last().map_or(*close, |it| it.range.end);
+        let last = items.last();
+        let last_end = last.map_or(previous, |it| it.end);
+        let comma = find_comma(self.tokens_around(last_end).1.iter()).filter(|_| last.is_some());
+        let is_comma_missing = last.is_some() && comma.is_none();
+        let is_in_line = last.is_some_and(|it| !self.begins_line(it.start))
+            && !text[last_end..*close].contains('\n');
+        let is_dense = is_in_line && key.is_some() && !text[open + 1..].starts_with(' ');
+        let key = key.map_or_else(String::new, |key| {
+            format!("{}{}", Value::from(key), if is_dense { ":" } else { ": " })
+        });
+        let mut piece = if is_in_line {
+            format!("{}{key}{value}", if is_dense { "" } else { " " })
+        } else {
+            let indentation = self.item_indentation(&container);
+            let value = self.pretty_value(value, &indentation);
+            format!("{}{indentation}{key}{value}", line_end(text))
         };
-        if last.is_some() && !is_comma_missing {
+        if comma.is_some() {
             piece.push(',');
         }
-        let is_open_line = last.is_none() && !text[previous..close].contains('\n');
-        let after = match is_open_line {
-            true => line_end(text).to_owned() + indentation(text, self.first_of_line(open)),
+        let after = match last.is_none() && !text[previous..*close].contains('\n') {
+            true => line_end(text).to_owned() + indentation(text, *open),
             false => String::new(),
         };
-        let last_end = last.map_or(previous, |it| it.range.end);
+        piece += &after;
         let comma = if is_comma_missing { "," } else { "" };
-        let (start, between, rest) =
-            (&text[..last_end], &text[last_end..previous], &text[previous..]);
-        (format!("{start}{comma}{between}{piece}{after}{rest}"), after)
+        let edits = vec![(last_end..last_end, comma), (previous..previous, piece.as_str())];
+        (replace_ranges(text, edits), after)
     }
 
-    /// Deletes a property, its comma, the white space before it, and, if the object is then empty,
+    /// Deletes an item, its comma, the white space before it, and, if nothing else is there,
     /// `after`.
-    fn remove_property(&self, object: &Object, property: &ObjectProp, after: &str) -> String {
-        let Range { start, end } = property.range.start..property.range.end;
-        let previous = self.token_before(start);
+    fn remove_item(&self, container: &Container, index: usize, after: &str) -> String {
+        let Range { start, end } = container.items[index].clone();
+        let (before, following) = (self.tokens_around(start).0, self.tokens_around(end).1);
+        let previous = before.last();
         let mut from = previous.map_or(0, |it| it.range.end);
-        let following = self.comma_after(end);
+        let following = find_comma(following.iter());
         let rest = following.as_ref().map_or(end, |it| it.end);
         let is_line_comment = previous.is_some_and(|it| matches!(it.token, Token::CommentLine(_)));
         if is_line_comment && !self.text[rest..].starts_with(['\n', '\r']) {
             from = start;
         }
         let mut edits = vec![(from..end, "")];
-        let is_only = object.properties.len() == 1;
         match following {
             Some(comma) => edits.push((comma, "")),
-            None => edits.extend(self.comma_before(start).map(|it| (it, ""))),
+            None => edits.extend(find_comma(before.iter().rev()).map(|it| (it, ""))),
         }
-        if is_only && !after.is_empty() && self.text[rest..].starts_with(after) {
+        if container.items.len() == 1 && self.text[rest..].starts_with(after) {
             edits.push((rest..rest + after.len(), ""));
         }
         replace_ranges(self.text, edits)
     }
 
-    /// Returns the indentation of the properties of an object of several lines.
-    fn property_indentation(&self, object: &Object) -> String {
-        let starts = object.properties.iter().map(|it| it.range.start);
-        let mut at_line_start = starts.filter(|it| self.first_of_line(*it) == *it);
+    /// Returns the indentation of the items of a container of several lines.
+    fn item_indentation(&self, container: &Container) -> String {
+        let starts = container.items.iter().map(|it| it.start);
+        let mut at_line_start = starts.filter(|it| self.begins_line(*it));
         match at_line_start.next_back() {
             Some(at) => indentation(self.text, at).to_owned(),
             None => {
-                let outer = indentation(self.text, self.first_of_line(object.range.start));
+                let outer = indentation(self.text, container.open);
                 outer.to_owned() + self.indentation_unit()
             }
         }
@@ -240,45 +252,40 @@ impl<'a> Parsed<'a> {
     fn indentation_unit(&self) -> &str {
         let root = self.root.as_ref().and_then(Node::as_object);
         let first = root.and_then(|it| it.properties.first()).map(|it| it.range.start);
-        let first = first.filter(|it| self.first_of_line(*it) == *it);
+        let first = first.filter(|it| self.begins_line(*it));
         let found = first.map_or("", |it| indentation(self.text, it));
         if found.is_empty() { DEFAULT_INDENTATION } else { found }
     }
 
     fn pretty_value(&self, value: &Value, indentation: &str) -> String {
-        let line_end = format!("{}{indentation}", line_end(self.text));
-        to_pretty_text(value, self.indentation_unit()).replace('\n', &line_end)
+        let (unit, pretty) = (self.indentation_unit(), format!("{value:#}"));
+        let lines = pretty.lines().map(|line| {
+            let rest = line.trim_start();
+            unit.repeat((line.len() - rest.len()) / 2) + rest
+        });
+        lines.collect::<Vec<_>>().join(&format!("{}{indentation}", line_end(self.text)))
     }
 
-    /// Returns the position of the first character that is no blank in the line of a position.
-    fn first_of_line(&self, at: usize) -> usize {
-        let start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
-        let line = &self.text[start..];
-        start + line.len() - line.trim_start_matches([' ', '\t']).len()
+    fn begins_line(&self, at: usize) -> bool {
+        let above = self.text[..at].trim_end_matches([' ', '\t']);
+        above.is_empty() || above.ends_with('\n')
     }
 
-    fn token_before(&self, at: usize) -> Option<&TokenAndRange<'a>> {
-        self.tokens[..self.tokens.partition_point(|it| it.range.start < at)].last()
+    /// Returns the tokens before and after a position.
+    fn tokens_around(&self, at: usize) -> (&[TokenAndRange<'a>], &[TokenAndRange<'a>]) {
+        self.tokens.split_at(self.tokens.partition_point(|it| it.range.start < at))
     }
 
-    fn comma_before(&self, at: usize) -> Option<Range<usize>> {
-        let before = &self.tokens[..self.tokens.partition_point(|it| it.range.start < at)];
-        before.iter().rev().find(|it| !is_comment(it)).and_then(comma_range)
+    /// Returns whether a container has one item, and no comment beside it.
+    fn has_one_item(&self, container: &Container) -> bool {
+        let Container { open, close, items } = container;
+        let comments = self.count_comments(&(*open..*close));
+        matches!(items.as_slice(), [item] if self.count_comments(item) == comments)
     }
 
-    fn comma_after(&self, at: usize) -> Option<Range<usize>> {
-        let after = &self.tokens[self.tokens.partition_point(|it| it.range.start < at)..];
-        after.iter().find(|it| !is_comment(it)).and_then(comma_range)
-    }
-
-    /// Returns whether an object has a comment outside of `inner`.
-    fn has_comment(&self, object: &Object, inner: &Range<usize>) -> bool {
-        let (before, after) = (object.range.start..inner.start, inner.end..object.range.end);
-        self.has_comment_in(before) || self.has_comment_in(after)
-    }
-
-    fn has_comment_in(&self, range: Range<usize>) -> bool {
-        self.tokens.iter().any(|it| is_comment(it) && range.contains(&it.range.start))
+    fn count_comments(&self, range: &Range<usize>) -> usize {
+        let is_inside = |it: &&TokenAndRange| is_comment(it) && range.contains(&it.range.start);
+        self.tokens.iter().filter(is_inside).count()
     }
 }
 
@@ -306,52 +313,43 @@ fn as_object<'b, 'a>(node: &'b Node<'a>) -> Result<&'b Object<'a>, ConfigError> 
         .ok_or(ConfigError::NotEditable("it has another value where an object is expected"))
 }
 
-/// Finds a property; fails if there are several with this name.
+fn as_list<'b, 'a>(node: &'b Node<'a>) -> Result<&'b Array<'a>, ConfigError> {
+    node.as_array().ok_or(ConfigError::NotEditable("it has another value where a list is expected"))
+}
+
+fn container(node: &Node) -> Container {
+    let items = match node {
+        Node::Object(it) => it.properties.iter().map(range_of).collect(),
+        Node::Array(it) => it.elements.iter().map(range_of).collect(),
+        _ => Vec::new(),
+    };
+    let Range { start, end } = range_of(node);
+    Container { open: start, close: end - 1, items }
+}
+
+fn range_of(node: &impl Ranged) -> Range<usize> {
+    node.range().start..node.range().end
+}
+
+/// Finds a property of an object, and its index; fails if there are several with this name.
 fn find_property<'b, 'a>(
-    object: &'b Object<'a>,
+    node: &'b Node<'a>,
     name: &str,
-) -> Result<Option<&'b ObjectProp<'a>>, ConfigError> {
-    let mut found = object.properties.iter().filter(|it| it.name.as_str() == name);
+) -> Result<Option<(usize, &'b ObjectProp<'a>)>, ConfigError> {
+    let properties = as_object(node)?.properties.iter().enumerate();
+    let mut found = properties.filter(|(_, it)| it.name.as_str() == name);
     match (found.next(), found.next()) {
         (_, Some(_)) => Err(ConfigError::NotEditable("a key is there twice")),
         (found, None) => Ok(found),
     }
 }
 
-fn not_there<T>() -> Result<T, ConfigError> {
-    Err(ConfigError::NotEditable("the entry is not there"))
-}
-
 fn is_comment(token: &TokenAndRange) -> bool {
     matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
-fn comma_range(token: &TokenAndRange) -> Option<Range<usize>> {
-    matches!(token.token, Token::Comma).then_some(token.range.start..token.range.end)
-}
-
-fn to_pretty_text(value: &Value, indentation: &str) -> String {
-    let mut bytes = Vec::new();
-    let formatter = PrettyFormatter::with_indent(indentation.as_bytes());
-    // Writing a value to memory cannot fail.
-    let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
-    written.ok().and_then(|()| String::from_utf8(bytes).ok()).unwrap_or_default()
-}
-
-fn to_value(node: &Node) -> Value {
-    match node {
-        Node::StringLit(it) => it.value.as_ref().into(),
-        Node::NumberLit(it) => match it.value.parse::<Number>() {
-            Ok(number) => number.into(),
-            Err(_) => it.value.into(),
-        },
-        Node::BooleanLit(it) => it.value.into(),
-        Node::NullKeyword(_) => Value::Null,
-        Node::Array(it) => it.elements.iter().map(to_value).collect(),
-        Node::Object(it) => {
-            let pairs = it.properties.iter();
-            let pairs = pairs.map(|it| (it.name.as_str().to_owned(), to_value(&it.value)));
-            pairs.collect::<Map<_, _>>().into()
-        }
-    }
+/// Returns the place of the first token that is no comment, if it is a comma.
+fn find_comma<'a>(mut tokens: impl Iterator<Item = &'a TokenAndRange<'a>>) -> Option<Range<usize>> {
+    let token = tokens.find(|it| !is_comment(it))?;
+    matches!(token.token, Token::Comma).then(|| range_of(token))
 }

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::config_edit::{ConfigFormat, EntryFields, EntryPlace, find_entry};
+use crate::config_edit::{
+    ConfigFormat, EntryFields, EntryPlace, find_entry, insert_list_item, remove_list_items,
+};
 use palazzo_core::model::InsertionTrace;
 
 pub(super) const JSON: EntryPlace<'static> = EntryPlace { section: "mcpServers", name: "palazzo" };
@@ -169,6 +171,16 @@ proptest! {
     #[test]
     fn a_removed_entry_leaves_yaml_as_it_was(text in yaml_text()) {
         prop_assert_eq!(round_trip(ConfigFormat::Yaml, YAML, &text), text);
+    }
+
+    #[test]
+    fn a_list_that_is_removed_with_its_only_item_leaves_json_as_it_was(text in json_text()) {
+        let path = ["hooks", "Stop"];
+        let with = insert_list_item(&text, &path, &json!({ "a": ["}", 1] })).unwrap();
+        let rest = remove_list_items(&with, &path, |_| true, 2).unwrap();
+        // Nothing tells what was in an object that is empty.
+        let is_empty = ConfigFormat::Json.parse(&text).unwrap() == json!({});
+        prop_assert!(is_empty || rest == text, "{:?}", rest);
     }
 
     #[test]

@@ -7,14 +7,13 @@ use serde_json::Value;
 
 use crate::cli::client::Client;
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
-use crate::cli::hook::runs_start_hook;
+use crate::cli::hook::runs_only_palazzo_hooks;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::{Plan, SetupStep};
 use crate::cli::setup::start_hook::{self, StartHook, parse_settings, with_recorded_command};
 use crate::config_edit::{
-    ConfigError, ConfigFormat, EntryPlace, insert_list_item, remove_list_items, revert_text_change,
-    text_change,
+    EntryPlace, insert_list_item, remove_list_items, revert_text_change, text_change,
 };
 use palazzo_core::model::{ClientSetup, InsertionTrace};
 
@@ -131,26 +130,18 @@ impl TextAddition {
         if *self == Self::Instructions {
             return Ok(remove_instructions(text, inserted));
         }
-        let place = self.list();
-        let path = [place.section, place.name];
-        let error = |it: ConfigError| it.to_string();
-        let rest = remove_list_items(text, &path, |it| self.is_item(it)).map_err(error)?;
-        let config = ConfigFormat::Json.parse(&rest).map_err(error)?;
-        let list = config.get(place.section).and_then(|it| it.get(place.name));
+        let EntryPlace { section, name } = self.list();
         let has_key = |key: &str| inserted.contains(&format!("\"{key}\""));
-        if rest == text || !has_key(place.name) || list != Some(&Value::Array(Vec::new())) {
-            return Ok(rest);
-        }
         // The list was created for the item, perhaps with the object around it.
-        let created = usize::from(has_key(place.section));
-        let trace = InsertionTrace { created, ..InsertionTrace::default() };
-        ConfigFormat::Json.remove(&rest, place, Some(&trace)).map_err(error)
+        let created = if has_key(name) { 1 + usize::from(has_key(section)) } else { 0 };
+        let rest = remove_list_items(text, &[section, name], |it| self.is_item(it), created);
+        rest.map_err(|it| it.to_string())
     }
 
     /// Returns whether an item of the list is this one.
     fn is_item(&self, item: &Value) -> bool {
         match self {
-            Self::Hook(_) => runs_start_hook(item),
+            Self::Hook(_) => runs_only_palazzo_hooks(item),
             Self::Permission(name) => item == name,
             Self::Instructions => false,
         }

@@ -170,7 +170,7 @@ fn two_machines_that_extend_the_same_entity_make_the_same_merge() {
     palazzo <sync@palazzo.invalid> 2026-02-03 12:00:00 +0000
     sync: merge
 
-    Palazzo-Merge-Rules: 2
+    Palazzo-Merge-Rules: 3
     ");
     assert_eq!(sync(&ada, &[]).1, 0);
     for machine in [&ada, &ben] {

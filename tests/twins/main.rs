@@ -8,7 +8,7 @@
 //! Each case is a session of a hundred steps in a home of its own: fresh, or with palaces of
 //! `tests/old-palaces`. After each step the runner compares the answer or output, the exit code, the
 //! changed files and the messages of the new commits. It prints the shortest list of steps that
-//! leads to the first difference. `PROPTEST_RNG_SEED` repeats a run.
+//! leads to the first difference. `PROPTEST_RNG_SEED` chooses other sessions.
 //!
 //! `PALAZZO_NOW` fixes the clocks. Ids and hashes are random; each is replaced by a number, in the
 //! order in which they appear. Differences that are wanted stand in `wanted.toml`, with reasons.
@@ -26,7 +26,7 @@ mod wanted;
 use std::path::{Path, PathBuf};
 
 use proptest::collection::vec;
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 use observation::first_difference;
 use program::Program;
@@ -37,8 +37,6 @@ use wanted::WantedDifference;
 const STEPS: usize = 100;
 /// How many sessions are run if `PROPTEST_CASES` is not set.
 const SESSIONS: u32 = 2;
-/// Which sessions are run without an older program, if `PROPTEST_RNG_SEED` is not set.
-const SEED: u64 = 1;
 
 const PRESENT: &str = env!("CARGO_BIN_EXE_palazzo");
 
@@ -73,12 +71,7 @@ fn compare_programs(older: &Path, wanted: &[WantedDifference]) -> Result<(), Str
     let default = Config::default();
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
     let cases = if is_set { default.cases } else { SESSIONS };
-    let rng_seed = match default.rng_seed {
-        RngSeed::Random if older == Path::new(PRESENT) => RngSeed::Fixed(SEED),
-        seed => seed,
-    };
-    let config =
-        Config { cases, rng_seed, failure_persistence: None, max_shrink_iters: 60, ..default };
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..default };
     let session = (start(), vec(step(&tools), STEPS));
     let run = |(start, steps): (_, Vec<Step>)| {
         let mut programs =

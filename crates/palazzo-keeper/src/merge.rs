@@ -32,7 +32,7 @@ pub use outcome::{MergeOutcome, merge_palaces};
 
 /// The version of the rules of merging. Machines merge only with machines that have the same rules;
 /// an older program waits. The form of what a merge writes is a part of the rules.
-pub const MERGE_RULES_VERSION: u32 = 2;
+pub const MERGE_RULES_VERSION: u32 = 3;
 
 #[cfg(test)]
 mod fixture;

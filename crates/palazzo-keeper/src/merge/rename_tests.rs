@@ -47,6 +47,20 @@ fn references_in_unchanged_files_follow_an_entity_that_a_person_renames() {
 }
 
 #[test]
+fn a_comment_within_a_relation_stays_if_the_target_is_renamed() {
+    let (eve, text) = (
+        "entities/person/eve.yaml",
+        "name: Eve\ngenus: Person\nrelations:\n- type: knows\n  to: Ada\n",
+    );
+    let renamed = ADA_TEXT.replace("Ada", "Ada Byron");
+    let commented = text.replace("  to:", "  # since school\n  to:");
+    let base = [(ADA, ADA_TEXT), (eve, text)];
+    let a = [(ADA, renamed.as_str()), (eve, text)];
+    let (merged, _) = merge_files(&base, &a, &[(ADA, ADA_TEXT), (eve, &commented)], true);
+    assert_eq!(merged[eve], commented.replace("Ada", "Ada Byron"));
+}
+
+#[test]
 fn doors_in_unchanged_files_follow_a_room_that_a_person_renames_if_they_lead_nowhere() {
     let settings = "name = \"T\"\nentry = \"hall\"\n";
     let den = "name: Den\ndescription: Small.\nportals: [hall, west/hall]\n";

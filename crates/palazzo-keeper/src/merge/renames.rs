@@ -8,7 +8,8 @@ use crate::merge::changes::Version;
 use crate::merge::items::room_of_path;
 use crate::merge::link_attributes::LinkAttributes;
 use palazzo_core::format::{
-    FileTree, PalacePath, ReferenceKind, change_references, edit_tree, file_kind, parse_tree,
+    FileTree, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree,
+    file_kind, parse_tree,
 };
 use palazzo_core::merge::Fields;
 use palazzo_core::model::{FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links};
@@ -134,7 +135,12 @@ impl NameChanges {
         let text = version.text().filter(|it| is_drawer || self.may_have_old_name(it))?;
         let tree = parse_tree(&version.path, text)?;
         let renamed = self.rename_in_tree(&version.path, &tree)?;
-        if renamed == tree { None } else { edit_tree(&version.path, text, &renamed) }
+        if renamed == tree {
+            return None;
+        }
+        // If a relation gets another target, its lines are written again, without their comments.
+        let edited = edit_tree(&version.path, text, &renamed)?;
+        Some(add_missing_comments(&version.path, &edited, "", text))
     }
 
     fn rename_in_tree(&self, path: &str, tree: &FileTree) -> Option<FileTree> {

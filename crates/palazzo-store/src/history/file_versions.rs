@@ -6,7 +6,7 @@ use palazzo_core::model::CommitId;
 
 use crate::history::commits::{self, CommitNode, HistoryReader};
 use crate::history::past_files;
-use crate::history::path_lookup::PathLookup;
+use crate::history::path_history::PathLookup;
 use crate::repo::tree_diff;
 use crate::{Error, Store};
 

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
-use crate::cli::doctor::hooks::ConfiguredHook;
+use crate::cli::doctor::client_configs::{
+    ClientConfigs, ConfiguredHook, ConfiguredServer, UnreadableConfig,
+};
 use palazzo_core::model::{path_text, quote_for_shell};
 use palazzo_core::render::{count_with_noun, group_thousands, name_in_sentence, whole_line};
 use palazzo_keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};

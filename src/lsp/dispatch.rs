@@ -1,4 +1,4 @@
-//! Which function answers which request; formatting, which needs no more than a line, is answered here.
+//! Which function answers which request. Formatting needs no more than a line, which is here.
 
 use gen_lsp_types as lsp;
 use gen_lsp_types::{DocumentFormattingParams, TextEdit};

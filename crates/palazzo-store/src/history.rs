@@ -4,7 +4,6 @@ pub(crate) mod blame;
 pub(crate) mod change_counts;
 pub(crate) mod commits;
 pub(crate) mod diff;
-pub(crate) mod file_creation;
 pub(crate) mod file_history_cache;
 pub(crate) mod file_versions;
 pub(crate) mod log;

@@ -32,7 +32,6 @@ pub(crate) mod retry;
 pub(crate) mod shared_mode;
 pub(crate) mod state;
 pub(crate) mod state_file;
-pub(crate) mod temporary_names;
 pub(crate) mod tree_diff;
 pub(crate) mod tree_lookup;
 pub(crate) mod unmerged;

@@ -214,8 +214,9 @@ pub(crate) fn read_signing_options(
 /// Signs `payload`; the error is the reason, in a few words.
 ///
 /// The program may want a passphrase, a finger on a key or a dialog, and nobody may be there. So it
-/// has no terminal and no standard input, is told to ask nothing, and has a time limit, after which it is
-/// killed with everything that it has started. Keys that an agent has unlocked need no question.
+/// has no terminal and no standard input, is told to ask nothing, and has a time limit, after which
+/// it is killed with everything that it has started. Keys that an agent has unlocked need no
+/// question.
 pub(crate) fn sign(
     options: &Options,
     payload: &[u8],

@@ -2,7 +2,6 @@
 
 mod aaak;
 mod blame;
-mod built_in_templates;
 mod check;
 mod client;
 mod client_config;
@@ -12,7 +11,6 @@ mod conflicts;
 mod diff;
 mod doctor;
 mod embed;
-mod explain;
 mod export;
 mod fmt;
 mod git_driver;
@@ -38,7 +36,6 @@ mod outcome;
 mod output_format;
 mod pager;
 mod program;
-mod progress_bar;
 mod proposals;
 mod redacted_secrets;
 mod resolve;

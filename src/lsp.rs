@@ -10,21 +10,16 @@ mod code_actions;
 mod completion;
 mod diagnostics;
 mod dispatch;
-mod document_symbols;
 mod documents;
 #[cfg(test)]
 mod edit_tests;
-mod event;
 mod event_loop;
-mod formatting;
-mod hover;
 mod navigation;
 mod notifications;
-mod opening;
 mod palaces;
 mod rename;
 mod server;
-mod settings;
+mod symbols;
 #[cfg(test)]
 mod test_editor;
 mod text_positions;
@@ -33,9 +28,8 @@ mod transcript_tests;
 mod transport;
 mod uri;
 mod workspace_edit;
-mod workspace_symbols;
 
+pub use crate::lsp::palaces::LspSettings;
 pub use event_loop::{LspError, serve};
 pub use lsp_server::Connection;
-pub use settings::LspSettings;
 pub use transport::connect;

@@ -6,27 +6,21 @@ mod call_queue;
 mod call_runner;
 mod call_visit;
 mod choices;
-mod effect_hint;
-mod graph_pages;
 mod graph_tools;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(test)]
 mod imitation_tests;
-mod instructions;
 mod json_rpc;
 mod map_app;
 mod memory_server_tools;
 mod mempalace_tools;
 mod palace_tools;
-mod progress;
 mod prompts;
 mod reply;
 mod resource_target;
 mod resources;
-mod schema;
-mod serve;
 mod server;
 mod stdio_transport;
 mod subscribers;
@@ -34,11 +28,11 @@ mod sync_tools;
 mod toolbox;
 mod work_tools;
 
+pub use crate::mcp::stdio_transport::serve;
 pub use choices::ChosenPage;
 #[cfg(feature = "http")]
 pub use http::http_route;
 pub use reply::{ToolReply, ToolResult};
-pub use serve::serve;
 pub use server::Server;
 pub use toolbox::{ToolSet, Toolbox};
 

@@ -6,10 +6,7 @@
 
 mod access;
 mod connections;
-mod events;
-mod oauth;
 mod origin;
-mod page_server;
 mod pages;
 mod rate_limit;
 mod serve;

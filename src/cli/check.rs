@@ -1,4 +1,4 @@
-//! `palazzo check`.
+//! `palazzo check`, and `--explain`, which explains finding codes.
 
 use std::io;
 use std::path::Path;
@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 
 use clap::ValueEnum;
+use serde_json::{Value, json};
 
 use crate::cli::home::PalacesArgs;
 use crate::cli::outcome::{Failure, Outcome, no_palace_message, terminal_user};
-use crate::cli::{explain, terminal};
+use crate::cli::terminal;
 use crate::mcp::{ToolSet, Toolbox};
-use palazzo_core::model::{Code, Severity, Tool, WatchMode, escape_unprintable_in_lines};
+use palazzo_core::model::{Code, Rule, Severity, Tool, WatchMode, escape_unprintable_in_lines};
 use palazzo_keeper::{self as keeper, CheckReport, Keeper};
 
 /// Check the files of a palace, or of all palaces of a home
@@ -78,7 +79,7 @@ impl From<Level> for Severity {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(code) = args.explain {
-        explain::print_explanation(code, args.format == Format::Json)?;
+        print_explanation(code, args.format == Format::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
     // The findings report what the palaces would warn of.
@@ -170,4 +171,46 @@ fn print_findings(checked: &CheckReport, here: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Prints the explanation of one code, or the table of all codes.
+fn print_explanation(code: Option<Code>, is_json: bool) -> io::Result<()> {
+    match code.map(Code::rule) {
+        rule if is_json => {
+            let rules = rule.map_or(Rule::ALL, std::slice::from_ref);
+            let codes: Vec<_> = rules.iter().map(rule_json).collect();
+            terminal::print_text(&format!("{:#}\n", json!({ "codes": codes })))
+        }
+        Some(Rule { name, severity, meaning, advice, .. }) => {
+            terminal::print_page(&format!("── {name} ({severity}) ──\n{meaning}.\n\n{advice}"))
+        }
+        None => terminal::print_page(&code_table()),
+    }
+}
+
+fn rule_json(Rule { name, severity, meaning, advice, .. }: &Rule) -> Value {
+    let severity = severity.to_string();
+    json!({ "code": name, "severity": severity, "meaning": meaning, "advice": advice })
+}
+
+fn code_table() -> String {
+    let line =
+        |it: &Rule| format!("{:<17} {:<8} {}\n", it.name, it.severity.to_string(), it.meaning);
+    let lines: String = Rule::ALL.iter().map(line).collect();
+    format!("{lines}\n`palazzo check --explain CODE` explains one code in more detail.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_line_of_at_most_100_columns_for_each_code() {
+        let table = code_table();
+        let is_listed =
+            |it: &Rule| table.lines().any(|line| line.starts_with(&format!("{} ", it.name)));
+        assert_eq!(Rule::ALL.iter().find(|it| !is_listed(it)).map(|it| it.name), None);
+        assert_eq!(table.lines().find(|it| it.chars().count() > 100), None);
+        assert_eq!(table.lines().count(), Rule::ALL.len() + 2);
+    }
 }

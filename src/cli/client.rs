@@ -2,9 +2,7 @@
 //! by which each starts a server.
 
 pub(super) mod config_file;
-pub(super) mod install_link;
 pub(super) mod places;
-mod serve_options;
 pub(super) mod server;
 
 use clap::ValueEnum;

@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::progress_bar::ProgressBar;
-use crate::cli::terminal;
+use crate::cli::terminal::{self, ProgressBar};
 use palazzo_keeper::{self as keeper, EmbedOutcome, Keeper};
 
 /// Compute all missing embeddings of a palace, for semantic search: `palazzo search --index`

@@ -14,10 +14,9 @@ use clap::Subcommand;
 use crate::cli::home::HomeArgs;
 use crate::cli::mine;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
-use crate::cli::terminal;
+use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, MemoryImportSummary};
 

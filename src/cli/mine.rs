@@ -14,12 +14,11 @@ use crate::cli::mine::source_files::{
 };
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
-use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{
     ImportArgs, print_redacted_secrets, redacted_count, redacted_secrets_json,
 };
 use crate::cli::signal;
-use crate::cli::terminal;
+use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{
     self as keeper, ExtractionResult, ImportOptions, MineSummary, MinedCounts, MinedFile,

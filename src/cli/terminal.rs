@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anstream::AutoStream;
@@ -21,6 +22,37 @@ const MAX_WIDTH: usize = 100;
 
 /// Lines are not wrapped on a terminal that is narrower than this.
 const MIN_WIDTH: usize = 20;
+
+/// A progress bar, shown only on a terminal.
+#[derive(Default)]
+pub(crate) struct ProgressBar {
+    percent: AtomicUsize,
+}
+
+impl ProgressBar {
+    const WIDTH: usize = 40;
+
+    /// Redraws the bar when the percentage changes; removes it at the end.
+    pub(crate) fn show(&self, done: usize, all: usize) {
+        let percent = done * 100 / all.max(1);
+        if self.percent.swap(percent, Ordering::Relaxed) == percent
+            || !std::io::stderr().is_terminal()
+        {
+            return;
+        }
+        if done == all {
+            anstream::eprint!("\r{:1$}\r", "", Self::WIDTH + 8);
+            return;
+        }
+        let full = percent * Self::WIDTH / 100;
+        anstream::eprint!(
+            "\r[{:#<full$}{:rest$}] {percent:>3} %",
+            "",
+            "",
+            rest = Self::WIDTH - full
+        );
+    }
+}
 
 /// Returns the text in bold.
 fn bold(text: &str) -> String {

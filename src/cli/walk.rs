@@ -1,7 +1,6 @@
 //! `palazzo walk`: the same visit as an agent's, for a person at a terminal.
 
 mod line_reader;
-mod name_completer;
 mod words;
 
 use std::io;

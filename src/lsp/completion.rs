@@ -1,11 +1,11 @@
-//! Completion.
+//! Completion and hover.
 
 use gen_lsp_types::{
     CompletionItem, CompletionItemKind, CompletionItemTextEdit, CompletionList, CompletionParams,
-    CompletionResponse, Documentation, InsertTextFormat, Range, TextEdit,
+    CompletionResponse, Contents, Documentation, Hover, HoverParams, InsertTextFormat,
+    MarkupContent, MarkupKind, Range, TextEdit,
 };
 
-use crate::lsp::hover::markdown;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use palazzo_keeper::{Completion, CompletionKind};
@@ -64,4 +64,15 @@ fn completion_item(it: Completion, order: usize, range: Range) -> CompletionItem
         label: it.label,
         ..CompletionItem::default()
     }
+}
+
+/// Describes the symbol at a position.
+pub(super) fn hover(server: &mut Server, params: &HoverParams) -> Option<Hover> {
+    let (palace, symbol, range) = server.symbol_at(&params.text_document_position_params)?;
+    let contents = Contents::MarkupContent(markdown(palace.describe(&symbol)));
+    Some(Hover { contents, range: Some(range) })
+}
+
+fn markdown(value: String) -> MarkupContent {
+    MarkupContent { kind: MarkupKind::Markdown, value }
 }

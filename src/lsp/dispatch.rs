@@ -1,13 +1,12 @@
-//! Which function answers which request.
+//! Which function answers which request. Formatting needs no more than a line, which is here.
 
 use gen_lsp_types as lsp;
+use gen_lsp_types::{DocumentFormattingParams, TextEdit};
 use lsp_server::Request;
 
 use crate::lsp::server::Server;
-use crate::lsp::{
-    annotations, code_actions, completion, document_symbols, formatting, hover, navigation, rename,
-    workspace_symbols,
-};
+use crate::lsp::workspace_edit::text_edit;
+use crate::lsp::{annotations, code_actions, completion, navigation, rename, symbols};
 
 /// A function that answers a request.
 type Handler = fn(&mut Server, Request);
@@ -25,9 +24,9 @@ pub(super) fn handler(method: &str) -> Option<Handler> {
 fn document_handler(name: &str) -> Option<Handler> {
     Some(match name {
         "completion" => |it, r| it.answer_always::<lsp::CompletionRequest>(r, completion::complete),
-        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, hover::hover),
+        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, completion::hover),
         "documentSymbol" => |it, r| {
-            it.answer_always::<lsp::DocumentSymbolRequest>(r, document_symbols::document_symbols);
+            it.answer_always::<lsp::DocumentSymbolRequest>(r, symbols::document_symbols);
         },
         "definition" => {
             |it, r| it.answer_always::<lsp::DefinitionRequest>(r, navigation::definition)
@@ -43,9 +42,7 @@ fn document_handler(name: &str) -> Option<Handler> {
         },
         "rename" => |it, r| it.answer::<lsp::RenameRequest>(r, rename::rename),
         "codeAction" => |it, r| it.answer::<lsp::CodeActionRequest>(r, code_actions::code_actions),
-        "formatting" => {
-            |it, r| it.answer_always::<lsp::DocumentFormattingRequest>(r, formatting::formatting)
-        }
+        "formatting" => |it, r| it.answer_always::<lsp::DocumentFormattingRequest>(r, formatting),
         "codeLens" => |it, r| it.answer_always::<lsp::CodeLensRequest>(r, annotations::code_lenses),
         "inlayHint" => {
             |it, r| it.answer_always::<lsp::InlayHintRequest>(r, annotations::inlay_hints)
@@ -67,14 +64,17 @@ fn palace_handler(method: &str) -> Option<Handler> {
             it.answer_always::<lsp::CallHierarchyOutgoingCallsRequest>(r, navigation::doors_out);
         },
         "workspace/symbol" => |it, r| {
-            it.answer_always::<lsp::WorkspaceSymbolRequest>(
-                r,
-                workspace_symbols::workspace_symbols,
-            );
+            it.answer_always::<lsp::WorkspaceSymbolRequest>(r, symbols::workspace_symbols);
         },
         "workspace/willRenameFiles" => {
             |it, r| it.answer::<lsp::WillRenameFilesRequest>(r, rename::will_rename_files)
         }
         _ => return None,
     })
+}
+
+/// Returns the edits that give a document its canonical form.
+fn formatting(server: &mut Server, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+    let (palace, path) = server.palace_of(&params.text_document.uri)?;
+    palace.formatting(&path).map(|edits| edits.into_iter().map(text_edit).collect())
 }

@@ -1,23 +1,23 @@
-//! The loop that handles messages of the client and events of the palaces.
+//! The loop that handles messages of the client and events of the palaces, and opens palaces.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
 use gen_lsp_types::{self as lsp, Uri};
 use lsp_server::{Connection, ErrorCode, Message, Request, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::lsp::capabilities::{ClientSupport, server_capabilities};
 use crate::lsp::dispatch;
 use crate::lsp::documents::Documents;
-use crate::lsp::event::Event;
-use crate::lsp::palaces::Palaces;
+use crate::lsp::palaces::{Event, LspSettings, OpenedPalace, Palaces};
 use crate::lsp::server::Server;
-use crate::lsp::settings::LspSettings;
 use crate::lsp::uri::path_of_uri;
+use palazzo_core::model::path_text;
+use palazzo_keeper::Refusal;
 
 /// How long the editor rests before files that are not being edited are checked again.
 const REST: Duration = Duration::from_millis(300);
@@ -215,6 +215,59 @@ impl Server {
             self.publish_palace_findings();
         }
     }
+
+    /// Starts to open a palace, and shows that.
+    pub(super) fn start_opening(&mut self, root: &Path) {
+        if self.client.progress {
+            let token = progress_token(root);
+            self.send_request::<lsp::WorkDoneProgressCreateRequest>(
+                lsp::WorkDoneProgressCreateParams { token: token.clone() },
+            );
+            let name = root.file_name().unwrap_or_default().to_string_lossy();
+            let value = json!({ "kind": "begin", "title": format!("Reading the palace {name}") });
+            self.send_notification::<lsp::ProgressNotification>(lsp::ProgressParams {
+                token,
+                value,
+            });
+        }
+        self.palaces.start_opening(root);
+    }
+
+    /// Adds a palace that was opened; returns the requests that waited for it.
+    fn add_palace(
+        &mut self,
+        root: &Path,
+        opened: Result<Box<OpenedPalace>, Refusal>,
+    ) -> Vec<Request> {
+        if self.client.progress {
+            let (token, value) = (progress_token(root), json!({ "kind": "end" }));
+            self.send_notification::<lsp::ProgressNotification>(lsp::ProgressParams {
+                token,
+                value,
+            });
+        }
+        let (palace, findings) = match opened {
+            Ok(it) => (Some(it.palace), it.findings),
+            Err(refusal) => {
+                self.show_message(&format!("palazzo: {}: {refusal}", path_text(root)));
+                (None, BTreeMap::default())
+            }
+        };
+        let waiting = self.palaces.set_opened(root, palace);
+        self.apply_documents_below(root);
+        self.publish_all(root, findings);
+        waiting
+    }
+
+    /// Applies the open documents of a palace that was just opened.
+    fn apply_documents_below(&mut self, root: &Path) {
+        let uris: Vec<_> = self.documents.uris().collect();
+        for uri in uris {
+            if path_of_uri(&uri).is_some_and(|it| it.starts_with(root)) {
+                self.changed.insert(uri.0);
+            }
+        }
+    }
 }
 
 /// Answers the queued requests that the client has cancelled.
@@ -248,4 +301,9 @@ fn file_of_request(params: &Value) -> Option<PathBuf> {
     let uris = ["/textDocument/uri", "/item/uri", "/files/0/oldUri"];
     let uri = uris.iter().find_map(|it| params.pointer(it)?.as_str())?;
     path_of_uri(&Uri::from(uri))
+}
+
+/// Returns the token of the progress of opening a palace.
+fn progress_token(root: &Path) -> lsp::ProgressToken {
+    lsp::ProgressToken::String(format!("palazzo/open/{}", root.display()))
 }

@@ -1,4 +1,4 @@
-//! The palaces that the editor works in.
+//! The palaces that the editor works in, and the events that they and the editor send.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use lsp_server::Request;
+use chrono::{DateTime, Utc};
+use lsp_server::{Message, Request};
 
-use crate::lsp::event::{Event, OpenedPalace};
-use crate::lsp::settings::LspSettings;
-use palazzo_keeper::{EditorPalace, is_palace, list_palaces};
+use palazzo_core::model::Tool;
+use palazzo_keeper::{EditorFinding, EditorPalace, Refusal, is_palace, list_palaces};
 
 /// The palaces of all roots.
 pub(super) struct Palaces {
@@ -127,6 +127,35 @@ impl Palaces {
             _ => None,
         })
     }
+}
+
+/// The settings of a language server.
+#[derive(Clone, Debug)]
+pub struct LspSettings {
+    /// The tools that actions can call.
+    pub tools: Vec<Tool>,
+    /// The folder with the consents of the user; without one, nothing is allowed.
+    pub consent_folder: Option<PathBuf>,
+    /// Returns the current time.
+    pub clock: fn() -> DateTime<Utc>,
+}
+
+/// A palace that was opened, with its findings by file.
+pub(super) struct OpenedPalace {
+    pub(super) palace: EditorPalace,
+    pub(super) findings: BTreeMap<String, Vec<EditorFinding>>,
+}
+
+/// An event that the loop of the server handles.
+pub(super) enum Event {
+    /// A message of the client.
+    Message(Message),
+    /// The client has closed the connection.
+    Disconnected,
+    /// A palace was opened, or could not be.
+    PalaceOpened(PathBuf, Result<Box<OpenedPalace>, Refusal>),
+    /// Files of a palace may have changed.
+    FilesChanged,
 }
 
 /// Returns the folder of the palace that contains a file.

@@ -1,25 +1,241 @@
 //! The nine tools of the reference memory server, over the graph of the palace. Names,
-//! arguments, answers and behaviour are those of the reference.
+//! arguments, answers and behaviour are those of the reference; unknown keys are ignored, as there.
 
-use serde::Serialize;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::mcp::arguments::{
-    AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
-    GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
-    ReadGraph, SearchNodes,
-};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolReply, ToolResult};
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use palazzo_core::model::{Entity, escape_unprintable_json};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use palazzo_core::model::{self, Entity, Triple, escape_unprintable_json};
 use palazzo_keeper::{
-    self as keeper, Caller, DeletedEntities, DeletionSummary, GraphPage, Keeper, Refusal, Session,
+    self as keeper, Caller, DeletedEntities, DeletionSummary, EntityObservations, GraphPage,
+    Keeper, Refusal, Session,
 };
 
 /// The maximum size of an answer in thirds of a token: 20,000 tokens. Clients truncate answers
 /// at 25,000 tokens.
 pub(crate) const MAX_ANSWER_WEIGHT: usize = 60_000;
+
+/// An entity.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    expecting = "an entity: an object with `name`, `entityType` and `observations`"
+)]
+struct MemoryEntity {
+    /// The entity's exact name: any text.
+    name: String,
+    /// Its kind, like `person`.
+    entity_type: String,
+    /// Facts about it, one each.
+    observations: Vec<String>,
+}
+
+impl From<MemoryEntity> for model::Entity {
+    fn from(it: MemoryEntity) -> Self {
+        Self {
+            id: None,
+            name: it.name,
+            is_defined: true,
+            genus: it.entity_type,
+            status: None,
+            attributes: Map::new(),
+            observations: it.observations,
+            relations: Vec::new(),
+            former_names: Vec::new(),
+        }
+    }
+}
+
+impl From<model::Entity> for MemoryEntity {
+    fn from(it: model::Entity) -> Self {
+        Self { name: it.name, entity_type: it.genus, observations: it.observations }
+    }
+}
+
+/// A relation between two entities.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(
+    rename_all = "camelCase",
+    expecting = "a relation: an object with `from`, `to` and `relationType`"
+)]
+struct MemoryRelation {
+    /// The name of the source entity.
+    from: String,
+    /// The name of the target entity.
+    to: String,
+    /// Its type, in the active voice: `works_at`.
+    relation_type: String,
+}
+
+impl From<MemoryRelation> for Triple {
+    fn from(MemoryRelation { from, to, relation_type: kind }: MemoryRelation) -> Self {
+        Self { from, kind, to }
+    }
+}
+
+impl From<Triple> for MemoryRelation {
+    fn from(Triple { from, kind, to }: Triple) -> Self {
+        Self { from, to, relation_type: kind }
+    }
+}
+
+/// Entities to create, or that were created.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct MemoryEntities {
+    /// The entities.
+    entities: Vec<MemoryEntity>,
+}
+
+/// Relations to create or delete, or that were created.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+struct MemoryRelations {
+    /// The relations.
+    relations: Vec<MemoryRelation>,
+}
+
+impl MemoryRelations {
+    fn into_triples(self) -> Vec<Triple> {
+        self.relations.into_iter().map(Triple::from).collect()
+    }
+}
+
+/// The arguments of `add_observations`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AddObservations {
+    /// The observations to add, by entity.
+    observations: Vec<ObservationAddition>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ObservationAddition {
+    /// The entity, by its exact name.
+    entity_name: String,
+    /// The observations to add.
+    contents: Vec<String>,
+}
+
+impl From<AddObservations> for Vec<EntityObservations> {
+    fn from(it: AddObservations) -> Self {
+        it.observations.into_iter().map(|it| (it.entity_name, it.contents)).collect()
+    }
+}
+
+/// The answer of `add_observations`.
+#[derive(Debug, Serialize, JsonSchema)]
+struct AddObservationsOutput {
+    /// The added observations, by entity.
+    results: Vec<AddedObservations>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AddedObservations {
+    /// The entity.
+    entity_name: String,
+    /// The observations that it did not have before.
+    added_observations: Vec<String>,
+}
+
+impl From<Vec<EntityObservations>> for AddObservationsOutput {
+    fn from(added: Vec<EntityObservations>) -> Self {
+        let added = added.into_iter();
+        let results = added.map(|(entity_name, added_observations)| AddedObservations {
+            entity_name,
+            added_observations,
+        });
+        Self { results: results.collect() }
+    }
+}
+
+/// The arguments of `delete_entities`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DeleteEntities {
+    /// The entities, by their exact names.
+    entity_names: Vec<String>,
+}
+
+/// The arguments of `delete_observations`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct DeleteObservations {
+    /// The observations to delete, by entity.
+    deletions: Vec<ObservationDeletion>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ObservationDeletion {
+    /// The entity, by its exact name.
+    entity_name: String,
+    /// The observations to delete, word for word.
+    observations: Vec<String>,
+}
+
+impl From<DeleteObservations> for Vec<EntityObservations> {
+    fn from(it: DeleteObservations) -> Self {
+        it.deletions.into_iter().map(|it| (it.entity_name, it.observations)).collect()
+    }
+}
+
+/// The answer of the tools that delete.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DeletionOutput {
+    /// Always true: deleting something that does not exist is not an error.
+    success: bool,
+    /// How many items were deleted, and which were not found.
+    message: String,
+}
+
+/// The arguments of `read_graph`; clients of the reference send none.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ReadGraph {
+    /// Continue after this entity: the exact name of the last one in the previous answer.
+    after: Option<String>,
+}
+
+/// The arguments of `search_nodes`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct SearchNodes {
+    /// The text to find in names, types or observations, in any letter case. An empty
+    /// text finds all entities.
+    query: String,
+    /// Continue after this entity: the exact name of the last one in the previous answer.
+    after: Option<String>,
+}
+
+/// The arguments of `open_nodes`.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OpenNodes {
+    /// The entities, by their exact names.
+    names: Vec<String>,
+    /// The number of observations to skip at the start of each entity.
+    skip: Option<usize>,
+}
+
+/// The answer of the tools that read.
+#[derive(Debug, Serialize, JsonSchema)]
+struct GraphOutput {
+    /// The entities, oldest first.
+    entities: Vec<MemoryEntity>,
+    /// The relations from or to these entities.
+    relations: Vec<MemoryRelation>,
+    /// What was left out because of its size, and how to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl From<GraphPage> for GraphOutput {
+    fn from(GraphPage { entities, relations, omission_note }: GraphPage) -> Self {
+        Self {
+            entities: entities.into_iter().map(MemoryEntity::from).collect(),
+            relations: relations.into_iter().map(MemoryRelation::from).collect(),
+            notice: omission_note,
+        }
+    }
+}
 
 /// Returns the tools. The answers of the reading tools have about `most` thirds of a token at
 /// most.

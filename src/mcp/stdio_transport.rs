@@ -1,29 +1,32 @@
-//! The transport for rmcp: lines on standard input and output.
+//! Serves one client, with a transport for rmcp: lines on standard input and output.
 //!
 //! It answers requests that rmcp would drop or answer without an `id`, and closes only
 //! after every request has its answer.
 
 pub(crate) mod pending_requests;
+
 use std::io;
 use std::sync::Arc;
 
-use rmcp::RoleServer;
 use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
+use rmcp::transport::{Transport, stdio_pipes};
+use rmcp::{RoleServer, ServiceExt as _};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, mpsc, watch};
 
+use crate::mcp::handler::PanicSafeServer;
 use crate::mcp::json_rpc;
 use crate::mcp::json_rpc::{DecodeResult, InvalidMessageError};
+use crate::mcp::server::Server;
 use crate::mcp::stdio_transport::pending_requests::PendingRequests;
 
 /// How many decoded messages are buffered for rmcp.
 const MESSAGE_BUFFER: usize = 16;
 
 /// A connection to one client.
-pub(crate) struct StdioTransport<W> {
+struct StdioTransport<W> {
     messages: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
     output: SharedOutput<W>,
     pending_requests: Arc<PendingRequests>,
@@ -44,7 +47,7 @@ struct InputReader<W> {
 impl<W: AsyncWrite + Send + Unpin + 'static> StdioTransport<W> {
     /// Connects to the client at `input` and `output`. Sets `ended` when it stops
     /// reading: at the end of the input, or when `stop` is ready.
-    pub(crate) fn new(
+    fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: W,
         stop: impl Future<Output = ()> + Send + 'static,
@@ -178,6 +181,36 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
         drop(self.output.0.lock().await.take());
         Ok(())
     }
+}
+
+/// Serves a client over standard input and output until its input ends, or `stop` is
+/// ready. Calls that have started by then are finished.
+///
+/// It is no error if a client only probes or sends nothing.
+pub async fn serve(
+    mut server: Server,
+    stop: impl Future<Output: Send> + Send + 'static,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let (input, output) = stdio_pipes();
+    let (closed_sender, input_closed) = watch::channel(false);
+    server.input_closed = input_closed;
+    let calls = server.calls.clone();
+    let stop = async move {
+        stop.await;
+        calls.close_queue();
+    };
+    let connection = StdioTransport::new(input, output, stop, closed_sender);
+    let served = match PanicSafeServer(server.clone()).serve(connection).await {
+        Ok(running) => {
+            tokio::spawn(server.clone().start_background_work());
+            tokio::spawn(server.clone().send_notifications());
+            running.waiting().await.map(drop).map_err(Into::into)
+        }
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(err) => Err(err.into()),
+    };
+    server.calls.shut_down().await;
+    served
 }
 
 /// Returns true if a request starts a session: not a probe, and not a request without

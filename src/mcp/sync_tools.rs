@@ -1,11 +1,41 @@
-//! The tools for what synchronizing and merging leave to a reader.
+//! The tools for what synchronizing and merging leave to a reader, and their arguments.
 
-use crate::mcp::arguments::{NoArguments, Resolve};
-use crate::mcp::effect_hint::EffectHint;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::mcp::arguments::NoArguments;
 use crate::mcp::reply::{WorkWithoutKeeper, render_warnings, to_tool_result};
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use palazzo_core::model::ConflictChoice;
 use palazzo_core::render;
 use palazzo_keeper::{self as keeper, Caller, ChangeMode, Keeper, SyncReport};
+
+/// The arguments of `resolve`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Resolve {
+    /// The first digits of its name, as the notice gives them.
+    conflict: Option<String>,
+    /// The value to keep.
+    take: Option<Take>,
+}
+
+/// Which value of a conflict is taken.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Take {
+    Stands,
+    Other,
+}
+
+impl From<Take> for ConflictChoice {
+    fn from(take: Take) -> Self {
+        match take {
+            Take::Stands => Self::Stands,
+            Take::Other => Self::Other,
+        }
+    }
+}
 
 pub(super) fn sync_tools() -> [RegisteredTool; 2] {
     [resolve(), sync_palace()]

@@ -5,19 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{
     ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, render_warnings,
     shorten_long_lines,
 };
-use crate::mcp::schema::compact_schema;
 use palazzo_core::model::{
     self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable_in_lines, quoted,
 };
@@ -404,6 +403,34 @@ impl RegisteredTool {
     }
 }
 
+/// The effect of a tool on the palace, as a hint for clients that ask the user before a
+/// call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum EffectHint {
+    /// Only reads.
+    Reads,
+    /// Adds; a second call adds again.
+    Adds,
+    /// Adds; a second call with the same arguments adds nothing.
+    AddsOnce,
+    /// May replace content; a second call changes nothing more. Git keeps the old
+    /// content.
+    Replaces,
+}
+
+impl EffectHint {
+    /// Returns the hints for clients, without those that equal the default of MCP.
+    pub(super) fn annotations(self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new().open_world(false);
+        match self {
+            Self::Reads => hints.read_only(true),
+            Self::Adds => hints.destructive(false),
+            Self::AddsOnce => hints.destructive(false).idempotent(true),
+            Self::Replaces => hints.destructive(true).idempotent(true),
+        }
+    }
+}
+
 /// Replaces `{params}` in the action's arguments by the visitor's words; without
 /// `{params}`, the words become the tool's `query`.
 fn substitute_placeholder(
@@ -498,6 +525,56 @@ fn is_title_of_name(title: &str, name: &str) -> bool {
     let title = title.to_lowercase();
     let words = title.split(' ').filter(|it| !matches!(*it, "a" | "an" | "the"));
     words.eq(name.split('_'))
+}
+
+/// Makes the JSON Schema of arguments as short as possible, without what breaks clients
+/// (integer formats) or costs tokens: titles, nulls, and the rules that are checked
+/// when the arguments are parsed.
+///
+/// Short JSON Schemas of arguments and answers: clients put the list of tools into every
+/// conversation.
+fn compact_schema<A: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|it| {
+        it.inline_subschemas = true;
+        it.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
+    trim_schema(&mut schema);
+    match schema {
+        Value::Object(mut map) => {
+            // The tool has its own description.
+            map.shift_remove("description");
+            // Some clients reject an object schema without `properties`.
+            map.entry("properties").or_insert_with(|| JsonObject::new().into());
+            map
+        }
+        _ => JsonObject::new(),
+    }
+}
+
+fn trim_schema(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            for key in ["title", "format", "default", "minimum", "additionalProperties"] {
+                if map.get(key).is_some_and(|it| !it.is_object()) {
+                    map.shift_remove(key);
+                }
+            }
+            if let Some(Value::Array(types)) = map.get_mut("type") {
+                types.retain(|it| it != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    map.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = map.get_mut("enum") {
+                choices.retain(|it| !it.is_null());
+            }
+            map.values_mut().for_each(trim_schema);
+        }
+        Value::Array(items) => items.iter_mut().for_each(trim_schema),
+        _ => {}
+    }
 }
 
 #[cfg(test)]

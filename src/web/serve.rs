@@ -8,8 +8,8 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::Response;
-use axum::routing::get;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -20,10 +20,8 @@ use crate::web::access::{
     Access, Clock, end_open_connections, open_link, require_cookie, require_token,
 };
 use crate::web::connections::{ConnectionLimits, serve_connections};
-use crate::web::oauth::oauth_routes;
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
-use crate::web::page_server::PageServer;
-use crate::web::pages::{asset_routes, page_routes};
+use crate::web::pages::{PageServer, asset_routes, page_routes};
 use crate::web::rate_limit::{RequestLimit, limit_requests};
 use palazzo_keeper::{Caller, HttpAccess};
 
@@ -124,4 +122,24 @@ async fn add_security_headers(request: Request, next: Next) -> Response {
     );
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     response
+}
+
+/// Where clients look for the metadata of an OAuth server (RFC 8414, RFC 9728, `OpenID` Connect
+/// Discovery), before or behind the path of MCP, and where they register themselves (RFC 7591).
+const DISCOVERY_PATHS: [&str; 2] = ["/.well-known/{*name}", "/mcp/.well-known/{*name}"];
+
+/// Returns routes that answer with JSON: clients parse the answer, whatever its status.
+fn oauth_routes() -> Router {
+    let routes = Router::new().route("/register", any(report_no_oauth));
+    DISCOVERY_PATHS.iter().fold(routes, |it, path| it.route(path, any(report_no_oauth)))
+}
+
+async fn report_no_oauth() -> Response {
+    let answer = json!({
+        "error": "not_found",
+        "error_description": "This server has no OAuth: `palazzo setup --print --http` prints the \
+                              token for the header `Authorization: Bearer TOKEN`.",
+    });
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::NOT_FOUND, json, answer.to_string()).into_response()
 }

@@ -3,8 +3,8 @@
 use gix::commit::sign::Options;
 
 use crate::write::commit::GitIdentity;
+use crate::write::signing;
 use crate::write::signing::SIGNING_TIME_LIMIT;
-use crate::write::signing_program;
 use crate::{Error, Store};
 
 impl Store {
@@ -23,9 +23,8 @@ impl Store {
     /// `None`: commits are not to be signed.
     pub fn try_signing(&self) -> Option<Result<(), String>> {
         let git = self.repository().ok()??.git();
-        let options = signing_program::read_signing_options(&git, SIGNING_TIME_LIMIT);
-        let sign =
-            |it: Options| signing_program::sign(&it, b"test\n", SIGNING_TIME_LIMIT).map(drop);
+        let options = signing::read_signing_options(&git, SIGNING_TIME_LIMIT);
+        let sign = |it: Options| signing::sign(&it, b"test\n", SIGNING_TIME_LIMIT).map(drop);
         options.transpose().map(|it| it.and_then(sign))
     }
 }

@@ -35,8 +35,7 @@ pub use crate::history::file_history_cache::FileHistoryCache;
 pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::history::text_search::find_text_in_folder;
-pub use crate::proposal::branches::parse_branch_name;
-pub use crate::proposal::list::BranchDistance;
+pub use crate::proposal::branches::{BranchDistance, parse_branch_name};
 pub use crate::proposal::old_worktree::PROPOSALS_FOLDER;
 pub use crate::proposal::open::{ServedProposal, open_proposal};
 pub use crate::remote::git_process::{GitProcessError, git_version};
@@ -62,26 +61,24 @@ pub use crate::sync::incoming_commits::DatedCommit;
 pub use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
 pub use crate::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
 pub use crate::sync::session::{FetchReport, HistoryComparison, SyncSession};
-pub use crate::sync::status::SyncStatus;
 pub use crate::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,
 };
-pub use crate::sync::upstream::Upstream;
+pub use crate::sync::upstream::{SyncStatus, Upstream};
 pub use crate::trust::needed_repository_consent;
-pub use crate::user_state::client_setups::{
-    add_client_setup, read_client_setups, remove_client_setup, remove_empty_client_setups,
-};
 pub use crate::user_state::http_access::{
     ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,
     remove_server, use_page_link,
 };
-pub use crate::user_state::last_home::{forget_last_home_if, read_last_home, write_last_home};
+pub use crate::user_state::{
+    add_client_setup, forget_last_home_if, read_client_setups, read_last_home, remove_client_setup,
+    remove_empty_client_setups, write_last_home,
+};
 pub use crate::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
 pub use crate::write::head_move::{EditedFile, MergeEdit};
-pub use crate::write::outcome::{CommitOutcome, CommitReport};
+pub use crate::write::outcome::{CommitOutcome, CommitReport, CommitWarning};
 pub use crate::write::palazzo_lock::PalazzoLock;
 pub use crate::write::progress::{Progress, ProgressListener};
-pub use crate::write::warning::CommitWarning;
 pub use error::Error;
 
 use crate::repo::palace_repository::PalaceRepository;

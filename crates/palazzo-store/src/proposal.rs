@@ -9,6 +9,5 @@
 pub(crate) mod branches;
 #[cfg(all(test, unix))]
 mod crash_tests;
-pub(crate) mod list;
 pub(crate) mod old_worktree;
 pub(crate) mod open;

@@ -1,7 +1,6 @@
 //! Runs the `git` command: for repositories on other machines, and for maintenance.
 
+pub(crate) mod child_process;
 pub(crate) mod git_process;
 pub(crate) mod maintenance;
-pub(crate) mod output_reader;
-pub(crate) mod process_group;
 pub(crate) mod shallow_clone;

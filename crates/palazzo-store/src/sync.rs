@@ -7,12 +7,10 @@ pub(crate) mod commit_range;
 #[cfg(all(test, unix))]
 mod crash_tests;
 pub(crate) mod error;
-pub(crate) mod incoming_check;
 pub(crate) mod incoming_commits;
 pub(crate) mod planned_move;
 pub(crate) mod record;
 pub(crate) mod session;
-pub(crate) mod status;
 pub(crate) mod transport;
 pub(crate) mod tree_merge;
 pub(crate) mod undo;

@@ -5,19 +5,18 @@
 //! The caller reads them, and can defer a path whose file may be half written; the path is returned
 //! again when the file has not changed for a short time.
 
-mod cookie;
-mod poller;
-pub use poller::{PollCallback, Poller};
-
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::watch::cookie::Cookie;
 use palazzo_core::model::{WatchMode, path_text};
 
 /// How long a file must remain unchanged until no program is still writing it, so that a deferred
@@ -381,6 +380,70 @@ impl PendingPaths {
         self.deferred = waiting;
         let settled = BTreeMap::into_keys(quiet).collect();
         (changed, settled)
+    }
+}
+
+/// Folders for the cookie file, which is temporary.
+const COOKIE_FOLDERS: [&str; 2] = ["/dev/shm", "/tmp"];
+
+/// A file without a name, written only by this process.
+///
+/// Detects when all earlier file events have been processed.
+///
+/// The system queues the events of a save before the save is complete, but the reader of the queue
+/// may be behind. So a file of our own is watched too: when a write to it has arrived as an event,
+/// all earlier events have arrived.
+struct Cookie(File);
+
+impl Cookie {
+    /// Creates the file and passes its temporary name to `watch`; `None`: no folder can hold it.
+    fn create_and_watch(mut watch: impl FnMut(&Path) -> notify::Result<()>) -> Option<Self> {
+        COOKIE_FOLDERS.iter().find_map(|place| {
+            // Without a folder, a watch on the surrounding one, in which a palace may be, would
+            // report every write twice.
+            let folder = tempfile::Builder::new().prefix(".palazzo-").tempdir_in(place).ok()?;
+            let place = folder.path().join("echo");
+            let cookie = File::create_new(&place).ok().and_then(|file| {
+                watch(&place).ok()?;
+                fs::remove_file(&place).ok()?;
+                Some(Self(file))
+            });
+            folder.close().ok()?;
+            cookie
+        })
+    }
+
+    /// Writes to the file.
+    fn touch(&mut self) -> io::Result<()> {
+        self.0.rewind()?;
+        self.0.write_all(b".")
+    }
+}
+
+/// Compares all files with the previous call, and returns the paths that changed.
+pub type PollCallback = Box<dyn FnMut() -> Vec<String> + Send>;
+
+/// The time between two polls.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// A background thread that polls; it stops when this is dropped.
+pub struct Poller {
+    _stop: Sender<()>,
+}
+
+impl Poller {
+    /// Starts to poll; calls `report` with the paths that `poll` returns.
+    pub fn start(mut poll: PollCallback, report: impl Fn(Vec<String>) + Send + 'static) -> Self {
+        let (stop, stopped) = channel();
+        thread::spawn(move || {
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(POLL_INTERVAL) {
+                let found = poll();
+                if !found.is_empty() {
+                    report(found);
+                }
+            }
+        });
+        Self { _stop: stop }
     }
 }
 

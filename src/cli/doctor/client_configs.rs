@@ -1,4 +1,5 @@
-//! Finds the MCP clients whose configuration starts Palazzo. Reads only.
+//! Finds the MCP clients whose configuration starts Palazzo, and its hooks in the settings of Claude
+//! Code. Reads only.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +8,13 @@ use serde_json::Value;
 
 use crate::cli::client::config_file::read_config;
 use crate::cli::client::places::UserFolders;
-use crate::cli::client::server::runs_palazzo;
+use crate::cli::client::server::{runs_palazzo, served_home};
 use crate::cli::client::{Client, entry_command};
+use crate::cli::home::is_same_folder;
+use crate::cli::hook::start_command::StartCommand;
+use crate::cli::hook::{START_EVENT, home_of_hook, palazzo_hooks};
+use crate::config_edit::ConfigFormat;
+use palazzo_core::model::quote_for_shell;
 
 /// A server in the configuration of a client that runs Palazzo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +49,19 @@ pub(super) struct ClientConfigs {
     pub(super) servers: Vec<ConfiguredServer>,
     /// The files that cannot be read.
     pub(super) unreadable: Vec<UnreadableConfig>,
+}
+
+/// A hook of Palazzo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ConfiguredHook {
+    /// The settings.
+    pub(super) file: PathBuf,
+    /// The event at which the hook runs.
+    pub(super) event: &'static str,
+    /// The home; `None` if only a shell can tell it.
+    pub(super) home: Option<String>,
+    /// What is wrong with the home; `None`: it is that of a server in the settings of the client.
+    pub(super) problem: Option<String>,
 }
 
 /// Reads the configurations of the user, and of the project in `here`.
@@ -123,6 +142,37 @@ fn find_problem(command: &[String]) -> Option<&'static str> {
     is_other.then_some("it is another program than this one; palazzo setup updates the entry")
 }
 
+/// Reads the hooks in the user's settings, and compares their homes with those of the user's servers.
+pub(super) fn read_hooks(servers: &[ConfiguredServer]) -> Vec<ConfiguredHook> {
+    let Some(folders) = UserFolders::from_env() else { return Vec::new() };
+    let (file, entries) = (folders.claude_settings(), Client::ClaudeCode.user_file(&folders));
+    let text = read_config(&file).ok().flatten().unwrap_or_default();
+    let settings = ConfigFormat::Json.parse(&text).unwrap_or_default();
+    let servers = servers.iter().filter(|it| entries.as_ref() == Some(&it.file));
+    let served: Vec<_> = servers.filter_map(|it| served_home(&it.command)).collect();
+    let hook = |(event, command)| {
+        let home = home_of_hook(command);
+        let problem = home.as_ref().and_then(|it| home_problem((event, command), it, &served));
+        ConfiguredHook { file: file.clone(), event, home, problem }
+    };
+    palazzo_hooks(&settings).into_iter().map(hook).collect()
+}
+
+/// Returns what is wrong with a hook, an event and a command, whose home no server of the client has.
+fn home_problem((event, command): (&str, &str), home: &str, served: &[String]) -> Option<String> {
+    let first = served.first()?;
+    if served.iter().any(|it| is_same_folder(Path::new(it), Path::new(home))) {
+        return None;
+    }
+    let place = quote_for_shell(first);
+    let advice = match (event == START_EVENT.0, StartCommand::parse(command)) {
+        (true, Some(_)) => format!("palazzo setup --home {place} updates it"),
+        (true, None) => "it was changed by hand, correct it by hand".to_owned(),
+        (false, _) => format!("palazzo hook install --keep --home {place} replaces it"),
+    };
+    Some(format!("the server of Claude Code has another home, {place}; {advice}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -195,5 +245,30 @@ mod tests {
         let files = configuration_files(Some(&user), home);
         let cursor = files.iter().filter(|(client, _)| *client == Client::Cursor);
         assert_eq!(cursor.count(), 1);
+    }
+
+    #[test]
+    fn a_hook_with_the_home_of_no_server_is_a_problem() {
+        let problem = |hook: (&str, &str), served: &[&str]| {
+            let served: Vec<_> = served.iter().map(|it| (*it).to_owned()).collect();
+            home_problem(hook, "/a", &served).unwrap_or_default()
+        };
+        let start = (START_EVENT.0, "palazzo hook session-start --home /a --budget 300");
+        assert_eq!(problem(start, &[]), "");
+        assert_eq!(problem(start, &["/b", "/a"]), "");
+        let other = "the server of Claude Code has another home, /b; ";
+        for (hook, advice) in [
+            (start, "palazzo setup --home /b updates it"),
+            (
+                (START_EVENT.0, "A=1 palazzo hook session-start --home /a"),
+                "it was changed by hand, correct it by hand",
+            ),
+            (
+                ("SessionEnd", "palazzo hook session-end --home /a"),
+                "palazzo hook install --keep --home /b replaces it",
+            ),
+        ] {
+            assert_eq!(problem(hook, &["/b"]), format!("{other}{advice}"));
+        }
     }
 }

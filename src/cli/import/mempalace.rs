@@ -10,10 +10,9 @@ use crate::cli::home::palace_label;
 use crate::cli::home::{HomeArgs, env_path, expand_tilde};
 use crate::cli::import::mempalace_sqlite;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
-use crate::cli::terminal;
+use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, MempalaceImportSummary, MempalaceTables};
 

@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
     excerpt_around, json_reply, max_bytes_per_text, refusal_to_text, reply_with_palace_hint,
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::model::DiaryEntry;
 use palazzo_core::render::name_in_sentence;
 use palazzo_keeper::{self as keeper, Caller, DiaryPage, Keeper};

@@ -3,11 +3,10 @@
 use serde_json::json;
 
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::overview::similar_drawers_json;
 use crate::mcp::mempalace_tools::reply::{format_drawer_id, json_reply, refusal_to_text};
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::model::{drawer_id_in_name, escape_unprintable};
 use palazzo_keeper::{self as keeper, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
 

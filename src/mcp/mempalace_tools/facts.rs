@@ -4,13 +4,12 @@ use palazzo_core::model::Entity;
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
     json_reply, read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
     truncate_items,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::model::{Relation, fold_name, quoted};
 use palazzo_keeper::{
     self as keeper, AddFactOutcome, Caller, FactRecord, FactsAbout, Keeper, NewFact,

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
     add_hint, format_drawer_id, hit_excerpt, keep_highest_counts, max_bytes_per_text,
     read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
 };
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::aaak;
 use palazzo_core::model::{did_you_mean, quoted};
 use palazzo_keeper::{self as keeper, Caller, DrawerStats, Keeper, SimilarDrawer};

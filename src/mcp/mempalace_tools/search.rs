@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::mcp::arguments::MempalaceSearch;
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
@@ -14,7 +13,7 @@ use crate::mcp::mempalace_tools::reply::{
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::model::{Provenance, drawer_id_in_name, quoted};
 use palazzo_keeper::{self as keeper, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 

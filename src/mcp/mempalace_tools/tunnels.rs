@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
-use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::memory_server_tools::format_json_item_per_line;
 use crate::mcp::mempalace_tools::overview::unknown_wing_hint;
 use crate::mcp::mempalace_tools::reply::{
@@ -11,7 +10,7 @@ use crate::mcp::mempalace_tools::reply::{
     report_left_out, timestamp_json, truncate_items,
 };
 use crate::mcp::reply::ToolReply;
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_keeper::{self as keeper, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 
 pub(crate) fn tunnel_tools() -> [RegisteredTool; 3] {

@@ -12,8 +12,8 @@ use gix_imara_diff::{Algorithm, Diff, InternedInput};
 use palazzo_core::model::{BlamedLine, CommitSummary};
 
 use crate::history::commits::{CommitNode, HistoryReader};
-use crate::history::path_lookup::PathLookup;
-use crate::history::rename_detection;
+use crate::history::path_history;
+use crate::history::path_history::PathLookup;
 use crate::repo::index_file;
 use crate::repo::line_endings::convert_to_git;
 use crate::{Error, Store};
@@ -142,7 +142,7 @@ impl<'p> BlameWalk<'p> {
             let mut blob = self.blob_at(commit, &path)?;
             if blob.is_none()
                 && let Some(older) =
-                    rename_detection::path_before_rename(self.history, step, commit, &path)?
+                    path_history::path_before_rename(self.history, step, commit, &path)?
             {
                 blob = self.blob_at(commit, &older)?;
                 path = older;

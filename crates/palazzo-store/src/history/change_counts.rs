@@ -12,8 +12,8 @@ use crate::history::commits;
 use crate::history::commits::{CommitNode, HistoryReader};
 use crate::history::file_history_cache;
 use crate::history::file_history_cache::FileHistoryCache;
-use crate::repo::blob_entry;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup;
 use crate::{Error, Store};
 
 /// The maximum number of commits that are searched for those that changed the palace.
@@ -325,7 +325,7 @@ fn paths_changed_between(
 fn hash_shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
     let Some(boundary) = git.shallow_commits()? else { return Ok(None) };
     let names: Vec<_> = boundary.iter().map(ObjectId::to_string).collect();
-    blob_entry::compute_blob_id(git, names.concat().as_bytes()).map(Some)
+    tree_lookup::compute_blob_id(git, names.concat().as_bytes()).map(Some)
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 use palazzo_core::model::{Author, CommitDetails, CommitId, CommitSummary};
 
 use crate::Error;
-use crate::repo::palace_trees::find_folder;
 use crate::repo::repository::Repository;
 use crate::repo::tree_diff;
+use crate::repo::tree_lookup::find_folder;
 
 /// The trailer of merge commits with the version of the rules of merging.
 pub const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use palazzo_core::model::{CommitDetails, CommitId};
 
 use crate::history::commits::{self, CommitNode, HistoryReader};
-use crate::history::path_lookup::PathLookup;
-use crate::history::rename_detection;
+use crate::history::path_history;
+use crate::history::path_history::PathLookup;
 use crate::{Error, Store};
 
 /// The size of the first batch of commits, small so that the newest few are returned quickly.
@@ -93,6 +93,34 @@ impl Store {
             let ids = (commits::parse_commit_id(one)?, commits::parse_commit_id(other)?);
             Ok(past.git.merge_base(ids.0, ids.1)?.map(|it| CommitId(it.to_string())))
         })
+    }
+
+    /// Lists the commits that changed the palace and are not ancestors of `known`, newest first.
+    /// Examines at most the newest `limit` commits, and returns whether there are more. `None`:
+    /// `known` does not exist any more.
+    pub fn commits_since(
+        &self,
+        known: &CommitId,
+        limit: usize,
+    ) -> Result<Option<(Vec<CommitDetails>, bool)>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let past = HistoryReader::new(&repository);
+        let known = commits::parse_commit_id(known).ok().filter(|it| past.git.has_object(*it));
+        let (Some(known), Some(tip)) = (known, self.history_tip(&repository)?) else {
+            return Ok(None);
+        };
+        let records = || -> gix::Result<_> {
+            let mut records = Vec::new();
+            let mut steps = past.walk_commits([tip], Some(known))?;
+            for step in steps.by_ref().take(limit) {
+                let record = past.read_commit_details(&step?)?;
+                if !record.changed_files.is_empty() {
+                    records.push(record);
+                }
+            }
+            Ok((records, steps.next().is_some()))
+        };
+        records().map(Some).map_err(|err| repository.git_error("read the history", err))
     }
 }
 
@@ -183,7 +211,7 @@ fn paths_before_rename(
     let older = step
         .parents
         .iter()
-        .map(|parent| rename_detection::path_before_rename(past, step, *parent, path));
+        .map(|parent| path_history::path_before_rename(past, step, *parent, path));
     let older = older.collect::<gix::Result<Vec<_>>>()?;
     Ok(older.into_iter().flatten().collect())
 }
@@ -232,6 +260,7 @@ fn look_up_object_ids(
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::Store;
     use crate::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
@@ -400,5 +429,58 @@ mod tests {
             })
             .unwrap();
         assert_eq!(calls, 3);
+    }
+
+    fn format_commits_since(store: &Store, known: &CommitId, limit: usize) -> String {
+        let Some((records, are_more)) = store.commits_since(known, limit).unwrap() else {
+            return "?".to_owned();
+        };
+        let line = |it: CommitDetails| format!("{}: {}", it.summary.by, it.changed_files.join(" "));
+        let lines: Vec<_> = records.into_iter().map(line).collect();
+        lines.join("; ") + if are_more { "; …" } else { "" }
+    }
+
+    #[test]
+    fn commits_since_a_commit_are_listed_with_author_and_files() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let begin = store.head().unwrap().unwrap();
+        assert_eq!(format_commits_since(&store, &begin, 9), "");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let first = store.head().unwrap().unwrap();
+        scene.git(&["commit", "-q", "--allow-empty", "-m", "elsewhere"]);
+        scene.write_file("keep/scrolls/hall/one.md", "one\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "by hand"]);
+        assert_eq!(format_commits_since(&store, &first, 9), "Ada: scrolls/hall/one.md");
+        assert_eq!(
+            format_commits_since(&store, &begin, 9),
+            "Ada: scrolls/hall/one.md; Claude Desktop: rooms/hall.yaml"
+        );
+        assert_eq!(format_commits_since(&store, &begin, 2), "Ada: scrolls/hall/one.md; …");
+    }
+
+    #[test]
+    fn merged_commits_are_listed_even_if_they_are_older() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        scene.git(&["switch", "-qc", "side"]);
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        scene.git(&["switch", "-q", "main"]);
+        scene.write_file("notes.md", "more\n");
+        scene.git(&["commit", "-qam", "main"]);
+        let known = store.head().unwrap().unwrap();
+        scene.git(&["merge", "-q", "--no-edit", "side"]);
+        assert_eq!(format_commits_since(&store, &known, 9), "Claude Desktop: rooms/hall.yaml");
+    }
+
+    #[test]
+    fn an_unknown_commit_returns_nothing() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let gone = CommitId("0123456789012345678901234567890123456789".to_owned());
+        assert_eq!(format_commits_since(&store, &gone, 9), "?");
+        assert_eq!(format_commits_since(&store, &CommitId("no commit".to_owned()), 9), "?");
     }
 }

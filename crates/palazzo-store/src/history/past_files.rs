@@ -1,25 +1,25 @@
-//! Reads the palace as of a commit, by the same rules as on disk.
+//! Reads the palace as of a commit, or one file of it, by the same rules as on disk.
 //!
 //! Anyone may have made the commit, and a huge tree costs its author nothing: a tree can contain
 //! another a thousand times. So the number of entries and bytes is limited.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
-use gix::objs::tree::EntryMode;
+use gix::objs::tree::{EntryKind, EntryMode};
 use rayon::prelude::*;
 
-use palazzo_core::model::{Code, CommitId, Diagnostic, Files, max_file_bytes};
+use palazzo_core::model::{Code, CommitDetails, CommitId, Diagnostic, Files, max_file_bytes};
 
 use crate::history::commits;
 use crate::history::commits::HistoryReader;
-use crate::repo::palace_files::{FileReadError, FileStamp, FileStamps};
-use crate::repo::palace_folders::PALACE_FOLDERS;
+use crate::repo::palace_files::{FileReadError, FileStamp, FileStamps, PALACE_FOLDERS};
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::{find_blob_entry, tree_of_commit};
 use crate::repo::{palace_files, paths};
 use crate::{Error, Source, Store};
 
@@ -31,6 +31,9 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_SINGLE_FILES: usize = 16;
 /// The number of files per thread and chunk.
 const FILES_PER_CHUNK: usize = 256;
+
+/// Maximum number of commits of the file that are read.
+const MAX_COMMITS: usize = 50;
 
 impl Store {
     /// Returns a read-only store of the palace as of `commit`.
@@ -138,6 +141,55 @@ impl Store {
                 Some(it) => Ok(read_text_blob(past, path, it.mode(), it.object_id())?.map(Some)),
             }
         })
+    }
+
+    /// Returns whether files are executable, by path, in the first of `commits` that has them.
+    pub fn executable_files<'c>(
+        &self,
+        commits: impl Iterator<Item = &'c CommitId>,
+        paths: &[&str],
+    ) -> Result<BTreeMap<String, bool>, Error> {
+        let mut found = BTreeMap::new();
+        if paths.is_empty() {
+            return Ok(found);
+        }
+        let repository = self.require_repository()?;
+        let git = repository.git();
+        let mut read = |commit| -> gix::Result<()> {
+            let tree = tree_of_commit(&git, Some(commits::parse_commit_id(commit)?))?;
+            for &path in paths {
+                let tracked = format!("{}{path}", repository.prefix);
+                if let Some(entry) = find_blob_entry(&git, tree, &tracked)? {
+                    let is_executable = entry.kind == EntryKind::BlobExecutable;
+                    found.entry(path.to_owned()).or_insert(is_executable);
+                }
+            }
+            Ok(())
+        };
+        for commit in commits {
+            read(commit).map_err(|err| repository.git_error("read the modes of files", err))?;
+        }
+        Ok(found)
+    }
+
+    /// Returns the newest committed text of a file that `is_match` accepts, also of a file that was
+    /// deleted or renamed since; `None`: there is none, or it cannot be read.
+    pub fn find_past_text(&self, path: &str, is_match: impl Fn(&str) -> bool) -> Option<String> {
+        if let Some(text) = self.read_file_at_head(path).filter(|it| is_match(it)) {
+            return Some(text);
+        }
+        let (mut found, mut left) = (None, MAX_COMMITS);
+        let text_at = |commit: &CommitId, path: &str| self.read_file_at(commit, path).ok()?.ok()?;
+        let read = |commit: CommitDetails| {
+            let path = commit.path_at_commit.as_deref().unwrap_or(path);
+            // The commit may have deleted the file: then its parent has the text.
+            let commits = [Some(&commit.summary.id), commit.parent.as_ref()].into_iter().flatten();
+            found = commits.filter_map(|it| text_at(it, path)).find(|it| is_match(it));
+            left -= 1;
+            found.is_none() && left > 0
+        };
+        self.log(&[path], read).ok()?;
+        found
     }
 }
 
@@ -437,5 +489,62 @@ mod tests {
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
         let refused = store.read_all_committed_files().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
+    }
+}
+
+#[cfg(all(test, unix))]
+mod unix_tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use crate::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
+    use palazzo_core::model::{Changeset, CommitId};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn moved_and_restored_files_keep_their_modes() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let mode = |path: &str| {
+            fs::metadata(scene.home.join("keep").join(path)).unwrap().permissions().mode() & 0o777
+        };
+        let listed =
+            || scene.git(&["ls-tree", "-r", "--format=%(objectmode) %(path)", "HEAD", "keep"]);
+        let place = scene.home.join("keep").join(HALL);
+        fs::set_permissions(place, fs::Permissions::from_mode(0o700)).unwrap();
+        scene.git(&["commit", "-qam", "executable"]);
+        let before = CommitId(scene.git(&["rev-parse", "HEAD"]).trim().to_owned());
+
+        let den = "rooms/den.yaml";
+        let moved = [(HALL, Some("1\n"), None), (den, None, Some("2\n"))];
+        commit_ok(&mut store, &change_of_files(&moved));
+        assert_eq!((listed().as_str(), mode(den)), ("100755 keep/rooms/den.yaml\n", 0o700));
+        commit_ok(&mut store, &change_of_one_file(den, Some("2\n"), None));
+
+        let executable = store.executable_files([&before].into_iter(), &[HALL, den]).unwrap();
+        assert_eq!(executable.clone().into_iter().collect::<Vec<_>>(), [(HALL.to_owned(), true)]);
+        let again = change_of_one_file(HALL, None, Some("1\n"));
+        commit_ok(&mut store, &Changeset { executable, ..again });
+        assert_eq!(listed(), "100755 keep/rooms/hall.yaml\n");
+        assert_eq!(mode(HALL) & 0o100, 0o100);
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn the_newest_matching_text_of_a_deleted_file_is_found() {
+        const HALL: &str = "rooms/hall.yaml";
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let texts = [None, Some("1\n"), Some("2\n"), None];
+        for step in texts.windows(2) {
+            commit_ok(&mut store, &change_of_one_file(HALL, step[0], step[1]));
+        }
+        let find = |wanted: &str| store.find_past_text(HALL, |it| it.starts_with(wanted));
+        assert_eq!(find("").as_deref(), Some("2\n"));
+        assert_eq!(find("1").as_deref(), Some("1\n"));
+        assert_eq!(find("3"), None);
+        assert_eq!(store.find_past_text("rooms/none.yaml", |_| true), None);
     }
 }

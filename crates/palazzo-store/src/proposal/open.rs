@@ -15,16 +15,16 @@ use crate::proposal::branches::{
 };
 use crate::proposal::old_worktree::remove_old_worktree;
 use crate::repo::line_endings::{CommittedAttributes, attributes_of_tree};
-use crate::repo::palace_trees::{find_folder, palaces_in_commit};
 use crate::repo::palazzo_file;
 use crate::repo::paths;
 use crate::repo::proposal_branch::{
     ProposalBranch, branch_name, marker_name, reject_checked_out_branch,
 };
 use crate::repo::proposal_error::ProposalError;
-use crate::repo::ref_folder::find_ref;
+use crate::repo::references::find_ref;
 use crate::repo::repository::Repository;
 use crate::repo::tree_diff;
+use crate::repo::tree_lookup::{find_folder, palaces_in_commit};
 use crate::write::write_guard::WriteGuard;
 use crate::{Error, Store};
 use palazzo_core::model::quoted;

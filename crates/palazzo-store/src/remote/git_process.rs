@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
 
-use crate::remote::output_reader::OutputReader;
-use crate::remote::process_group::{forbid_questions, kill_process_group, start_session};
+use crate::remote::child_process::{
+    OutputReader, forbid_questions, kill_process_group, start_session,
+};
 use palazzo_core::model::quoted;
 
 /// The variables that make git work on another repository, as `git rev-parse --local-env-vars`

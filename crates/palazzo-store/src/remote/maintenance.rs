@@ -6,7 +6,7 @@
 use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
 
-use crate::remote::{git_process, process_group};
+use crate::remote::{child_process, git_process};
 use crate::repo::config;
 use crate::repo::repository::Repository;
 
@@ -58,7 +58,7 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
     // Git may outlive this process, and must not keep open the streams whose end a client waits
     // for.
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    process_group::start_session(&mut git);
+    child_process::start_session(&mut git);
     let mut git = git.spawn().ok()?;
     let wait = move || drop(git.wait());
     thread::Builder::new().name("maintenance".to_owned()).spawn(wait).ok()

@@ -13,9 +13,9 @@ use palazzo_core::model::{CommitId, Diagnostic, Files, GitUrl, MAX_FILE_BYTES};
 
 use crate::history::commits::parse_commit_id;
 use crate::remote::git_process::GitProcess;
-use crate::repo::palace_trees::palaces_in_commit;
 use crate::repo::paths;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::palaces_in_commit;
 use crate::{Error, Store};
 
 /// The time for the whole fetch.

@@ -5,7 +5,7 @@
 //! is missing, or an object is lost.
 
 use crate::repo::config;
-use crate::repo::unreadable_repository;
+use crate::repo::repository_location;
 use palazzo_core::model::{foreign_message, quote_for_shell, quoted};
 use std::path::Path;
 
@@ -13,12 +13,11 @@ use gix::ObjectId;
 use gix::refs::Target;
 
 use crate::Error;
-use crate::repo::blob_entry;
-use crate::repo::ref_folder::git_dir_of_ref;
-use crate::repo::reflog::read_reflog;
+use crate::repo::references::{git_dir_of_ref, read_reflog};
 use crate::repo::regular_file;
 use crate::repo::repository::Repository;
 use crate::repo::tree_diff;
+use crate::repo::tree_lookup;
 
 /// The maximum number of files of a commit that are read to check it.
 const MAX_CHECKED_FILES: usize = 200;
@@ -66,10 +65,7 @@ pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> 
 pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
     match err {
         Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
-            unreadable_repository::unreadable_repository_error(
-                &repository.work,
-                &repository.git_dir,
-            )
+            repository_location::unreadable_repository_error(&repository.work, &repository.git_dir)
         }
         Error::Git { source, .. } => damaged_error(
             repository,
@@ -88,7 +84,7 @@ fn check_commit_is_readable(git: &gix::Repository, id: ObjectId) -> gix::Result<
     let parent = found.parent_ids().next().map(gix::Id::detach);
     // Beyond the boundary of a shallow clone there is nothing to compare with.
     let parent = parent.filter(|it| git.has_object(it));
-    let was = parent.map(|it| blob_entry::tree_of_commit(git, Some(it))).transpose()?;
+    let was = parent.map(|it| tree_lookup::tree_of_commit(git, Some(it))).transpose()?;
     let now = Some(found.tree_id()?.detach());
     // Damage in the parent alone does not affect this commit.
     let changes =

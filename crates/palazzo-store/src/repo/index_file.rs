@@ -6,8 +6,8 @@ use std::path::Path;
 use gix::index::entry::{Flags, Stage};
 use sha1::{Digest as _, Sha1};
 
-use crate::repo::blob_entry::tree_of_commit;
 use crate::repo::repository;
+use crate::repo::tree_lookup::tree_of_commit;
 
 /// The file metadata in an index entry, which shows without reading that a file is unchanged.
 pub(crate) use gix::index::entry::Stat;

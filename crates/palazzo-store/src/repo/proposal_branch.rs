@@ -13,8 +13,7 @@ use sha1::{Digest as _, Sha1};
 use crate::Error;
 use crate::repo::git_files;
 use crate::repo::proposal_error::ProposalError;
-use crate::repo::ref_folder;
-use crate::repo::reflog::read_reflog;
+use crate::repo::references::{self, read_reflog};
 use crate::repo::regular_file;
 use crate::repo::regular_file::read_line;
 use crate::repo::repository::Repository;
@@ -74,7 +73,7 @@ impl ProposalBranch {
             Path::new(&self.full_name),
             &repository.ref_files,
         )?;
-        let target = ref_folder::find_reference_target(repository, &self.full_name)?;
+        let target = references::find_reference_target(repository, &self.full_name)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match target {
             Some(Target::Object(id)) => {

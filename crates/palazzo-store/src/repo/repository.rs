@@ -1,6 +1,6 @@
 //! Finds, opens and creates the git repository of a palace.
 
-use crate::repo::{ownership, paths, unreadable_repository, user_files};
+use crate::repo::paths;
 use palazzo_core::model::{path_text, quote_for_shell};
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,11 +18,10 @@ use crate::repo::git_files::{self, LooseHead, RefFiles};
 use crate::repo::operation::BlockingGitOperation;
 use crate::repo::palace_files::FileStamp;
 use crate::repo::regular_file;
-use crate::repo::rename;
+use crate::repo::rename::{self, TEMPORARY_SUFFIX};
 use crate::repo::repository_location;
 use crate::repo::repository_location::RepositoryLocation;
 use crate::repo::shared_mode::SharedMode;
-use crate::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
@@ -110,7 +109,7 @@ impl Repository {
         };
         let (git, unreadable) = match isolated {
             true => (git, None),
-            false => user_files::leave_out_unreadable_files(&git).map_err(|err| Error::Git {
+            false => config::leave_out_unreadable_files(&git).map_err(|err| Error::Git {
                 operation: "read the user's configuration",
                 place: real_palace.clone(),
                 source: err.into(),
@@ -415,7 +414,7 @@ fn open_found(
     let (git_dir, work) = found.into_repository_and_work_tree_directories();
     let common_dir = link.map(|it| it.common_dir.as_path());
     let places = [Some(git_dir.as_path()), work.as_deref(), common_dir];
-    let is_own = places.into_iter().flatten().all(ownership::is_owned_by_user);
+    let is_own = places.into_iter().flatten().all(is_owned_by_user);
     let opened = match is_own {
         true => gix::ThreadSafeRepository::discover_opts(start, search, trusts),
         // Then `safe.directory` decides.
@@ -450,7 +449,7 @@ fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
             // It may have been replaced by a FIFO since the check.
             return Err(match regular_file::read_regular_file(&head)? {
-                Some(_) => unreadable_repository::unreadable_repository_error(place, &git),
+                Some(_) => repository_location::unreadable_repository_error(place, &git),
                 None => {
                     let source = io::ErrorKind::NotFound.into();
                     Error::File { operation: "read the repository at", path: git, source }
@@ -535,6 +534,35 @@ fn inode_of(place: &Path) -> Option<u64> {
 
 fn exists(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
+}
+
+/// Returns false if the file or folder at `place` belongs to another user for git, although gix takes
+/// it for the user's own.
+///
+/// gix takes `SUDO_UID` for the user in every process. git does so only in a process of root: anyone
+/// else could set the variable to the id of another user.
+#[cfg(unix)]
+fn is_owned_by_user(place: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    // Without the variable gix decides as git does.
+    let Ok(sudo_user) = std::env::var("SUDO_UID") else { return true };
+    let user = rustix::process::geteuid().as_raw();
+    let Ok(metadata) = std::fs::symlink_metadata(place) else { return true };
+    is_own(metadata.uid(), user, sudo_user.parse().ok())
+}
+
+/// Returns true: Windows has no such variable.
+#[cfg(windows)]
+fn is_owned_by_user(_: &Path) -> bool {
+    true
+}
+
+/// Returns whether a file of `owner` belongs to a process of `user`; `sudo_user` is the value of
+/// `SUDO_UID`.
+#[cfg(unix)]
+fn is_own(owner: u32, user: u32, sudo_user: Option<u32>) -> bool {
+    owner == user || (user == 0 && sudo_user == Some(owner))
 }
 
 #[cfg(test)]
@@ -974,5 +1002,21 @@ mod tests {
         let refused =
             store.commit(&change_of_one_file("palace.md", None, Some("1\n"))).unwrap_err();
         assert!(refused.to_string().contains("opens only regular files"), "{refused}");
+    }
+}
+
+#[cfg(all(test, unix))]
+mod unix_tests {
+    use super::*;
+
+    #[test]
+    fn the_user_of_sudo_counts_only_in_a_process_of_root() {
+        assert!(is_own(1000, 1000, None));
+        assert!(is_own(1000, 0, Some(1000)));
+        assert!(is_own(0, 0, Some(1000)));
+        assert!(!is_own(1000, 1001, Some(1000)));
+        assert!(!is_own(0, 1001, Some(0)));
+        assert!(!is_own(1000, 0, None));
+        assert!(!is_own(1000, 0, Some(1001)));
     }
 }

@@ -13,12 +13,11 @@ use palazzo_core::model::{CommitId, quoted};
 
 use crate::history::commits::{HistoryReader, short_id};
 use crate::history::palace_folders::PalaceFolders;
-use crate::repo::ref_folder;
+use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::commit_range::CommitRange;
 use crate::sync::error::SyncError;
-use crate::sync::incoming_check::{self, InvalidFile};
-use crate::sync::incoming_commits::{self, DatedCommit};
+use crate::sync::incoming_commits::{self, DatedCommit, InvalidFile};
 use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
 use crate::sync::record::SyncRecord;
 use crate::sync::transport::Transport;
@@ -106,7 +105,7 @@ impl SyncSession {
         let repository = store.require_repository()?;
         let upstream = store.upstream()?;
         let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let known = ref_folder::find_ref(&repository, &upstream.tracking_ref())?;
+        let known = references::find_ref(&repository, &upstream.tracking_ref())?;
         let tips: Vec<_> = known.into_iter().chain([ours]).collect();
         let cancelled = store.writer.cancelled.clone();
         let transport = Transport::create(&repository, &tips, time_limit, cancelled)?;
@@ -132,7 +131,7 @@ impl SyncSession {
     pub fn fetch(&mut self) -> Result<FetchReport, Error> {
         self.attempts += 1;
         let tracking = self.upstream.tracking_ref();
-        let known = ref_folder::find_ref(&self.repository, &tracking)?;
+        let known = references::find_ref(&self.repository, &tracking)?;
         let ours = self.head()?;
         self.theirs = self.transport.fetch(&self.upstream, false)?;
         let Some(mut theirs) = self.theirs else {
@@ -202,7 +201,7 @@ impl SyncSession {
                     PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
                         .map_err(failed)?;
                 let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
-                let twin_in = |tree| incoming_check::find_case_twin(&history.git, tree, &paths);
+                let twin_in = |tree| incoming_commits::find_case_twin(&history.git, tree, &paths);
                 if let Some(twin) = twin_in(merged.tree).map_err(failed)? {
                     let here = history.root_tree(ours).and_then(twin_in).map_err(failed)?;
                     return Err(twin.into_error(here.is_some()));
@@ -312,7 +311,7 @@ impl SyncSession {
         let find = || -> gix::Result<_> {
             let git = self.transport.open()?;
             let tree = |id| -> gix::Result<_> { Ok(git.find_commit(id)?.tree_id()?.detach()) };
-            incoming_check::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
+            incoming_commits::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
         };
         let found =
             find().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
@@ -333,7 +332,11 @@ impl SyncSession {
         }
         let find = || -> gix::Result<_> {
             let old = histories.theirs.map(|it| history.root_tree(it)).transpose()?;
-            incoming_check::find_invalid_file(&history.git, old, history.root_tree(histories.ours)?)
+            incoming_commits::find_invalid_file(
+                &history.git,
+                old,
+                history.root_tree(histories.ours)?,
+            )
         };
         let found = find().map_err(|it| self.repository.git_error("read the newest commit", it))?;
         found.map_or(Ok(()), |it| Err(it.into_error(true)))
@@ -363,7 +366,7 @@ fn find_invalid_text(
     planned: &PlannedMove,
 ) -> gix::Result<Option<InvalidFile>> {
     let folders = PalaceFolders::new(&history.git, &[history.root_tree(ours)?]);
-    let mut found = planned.new_texts().map(|it| incoming_check::find_invalid_text(&folders, it));
+    let mut found = planned.new_texts().map(|it| incoming_commits::find_invalid_text(&folders, it));
     found.find_map(Result::transpose).transpose()
 }
 

@@ -10,8 +10,8 @@ use gix::objs::tree::EntryKind;
 
 use crate::history::commits::HistoryReader;
 use crate::history::palace_folders::PalaceFolders;
-use crate::repo::palace_trees::find_folder;
 use crate::repo::tree_diff::{self, TreeEntry};
+use crate::repo::tree_lookup::find_folder;
 use crate::sync::commit_range::{CommitRange, FileChange};
 use palazzo_core::model::Side;
 

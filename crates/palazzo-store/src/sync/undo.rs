@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
 use crate::history::commits::{HistoryReader, short_id};
-use crate::repo::ref_folder;
+use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::commit_range::{CommitRange, merge_rules_of_commit};
 use crate::sync::error::SyncError;
@@ -94,7 +94,7 @@ impl Store {
     }
 
     fn is_pushed(&self, repository: &Repository, merge: ObjectId) -> Result<bool, Error> {
-        let known = ref_folder::find_ref(repository, &self.upstream()?.tracking_ref())?;
+        let known = references::find_ref(repository, &self.upstream()?.tracking_ref())?;
         let history = HistoryReader::new(repository);
         Ok(known.is_some_and(|it| it == merge || history.is_ancestor(merge, it)))
     }
@@ -125,7 +125,7 @@ impl Store {
 /// Returns the last merge that was made here, and the commit before it.
 fn find_last_merge(repository: &Repository, head: ObjectId) -> Result<[ObjectId; 2], Error> {
     let history = HistoryReader::new(repository);
-    let before = ref_folder::find_ref(repository, BEFORE_SYNC_REF)?;
+    let before = references::find_ref(repository, BEFORE_SYNC_REF)?;
     let find = |before: ObjectId| -> gix::Result<Option<[ObjectId; 2]>> {
         for step in history.walk_commits([head], [before])? {
             let step = step?;

@@ -1,19 +1,26 @@
-//! The upstream of the current branch, as the repository's configuration names it.
+//! The upstream of the current branch, as the repository's configuration names it, and what is known
+//! about it without reaching it.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gix::bstr::BString;
 
-use palazzo_core::model::{GitUrl, quoted, quoted_unless_plain};
+use palazzo_core::model::{Consent, GitUrl, quoted, quoted_unless_plain};
 
+use crate::history::commits::HistoryReader;
+use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::error::SyncError;
-use crate::write::{git_drivers, owned_lines};
+use crate::sync::record::SyncRecord;
+use crate::write::git_drivers;
 use crate::{Error, Store};
 
 /// The name of a remote that `palazzo sync --setup URL` adds.
 const NEW_REMOTE: &str = "origin";
+
+/// The folder with the conflicts of a palace.
+pub(crate) const CONFLICTS_FOLDER: &str = "conflicts";
 
 /// The branch on another machine with which the current branch is synchronized.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,11 +119,57 @@ impl Store {
         ];
         let deadline = Instant::now() + self.writer.lock_timeouts.index;
         git_drivers::write_configuration(&repository, deadline, |text| {
-            owned_lines::append_lines(text, &lines)
+            git_drivers::append_lines(text, &lines)
         })?;
         self.repository.recheck();
         self.upstream()
     }
+
+    /// Returns the state of the current branch as last fetched.
+    pub fn sync_status(&self) -> Result<SyncStatus, Error> {
+        let upstream = self.upstream()?;
+        let repository = self.require_repository()?;
+        let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
+        let theirs = references::find_ref(&repository, &upstream.tracking_ref())?;
+        let history = HistoryReader::new(&repository);
+        let count = |tip, hidden| -> gix::Result<usize> {
+            history.walk_commits([tip], [hidden])?.try_fold(0, |sum, it| it.map(|_| sum + 1))
+        };
+        let failed = |err| repository.git_error("count commits", err);
+        let ahead = theirs.map(|it| count(ours, it)).transpose().map_err(failed)?;
+        let behind = theirs.map(|it| count(it, ours)).transpose().map_err(failed)?;
+        Ok(SyncStatus { upstream, ahead, behind, record: self.sync_record() })
+    }
+
+    /// Returns whether the user allows to synchronize with the upstream.
+    pub fn is_sync_allowed(&self, upstream: &Upstream) -> Result<bool, Error> {
+        self.repository.consents.is_allowed(&Consent::for_sync(&upstream.work, &upstream.url))
+    }
+
+    /// Counts the conflicts that are recorded in the palace.
+    pub fn count_conflicts(&self) -> usize {
+        let Ok(entries) = std::fs::read_dir(self.palace_folder().join(CONFLICTS_FOLDER)) else {
+            return 0;
+        };
+        let is_conflict = |it: &std::fs::DirEntry| {
+            let is_yaml = it.path().extension().is_some_and(|it| it == "yaml");
+            is_yaml && it.file_type().is_ok_and(|it| it.is_file())
+        };
+        entries.flatten().filter(is_conflict).count()
+    }
+}
+
+/// The state of the current branch compared with its upstream, as last fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncStatus {
+    /// The upstream.
+    pub upstream: Upstream,
+    /// The number of commits that the remote lacks; `None`: it was never reached.
+    pub ahead: Option<usize>,
+    /// The number of commits of the remote that are missing here; `None`: it was never reached.
+    pub behind: Option<usize>,
+    /// What is known of the last synchronizations.
+    pub record: SyncRecord,
 }
 
 fn current_branch(repository: &Repository) -> Result<String, Error> {

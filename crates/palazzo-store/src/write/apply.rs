@@ -18,12 +18,12 @@ use gix::ObjectId;
 
 use palazzo_core::model::{Changeset, CommitId, FileEdit, max_file_bytes};
 
-use crate::repo::blob_entry::BlobEntry;
 use crate::repo::fsync;
 use crate::repo::palace_repository::PalaceRepository;
 use crate::repo::proposal_branch::{ProposalBranch, branch_name, reject_checked_out_branch};
 use crate::repo::proposal_error::ProposalError;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::BlobEntry;
 use crate::repo::{damage, palace_files, paths};
 use crate::write::branch_commit::CommitAttempt;
 use crate::write::commit_steps::{CommitSteps, MovedHead};
@@ -33,7 +33,7 @@ use crate::write::objects::{LastTrees, ObjectWriter, WrittenObject};
 use crate::write::signing::Signer;
 use crate::write::write_guard::WriteGuard;
 use crate::write::writer::{Writer, is_gc_running};
-use crate::write::{index_repair, overwritten_files};
+use crate::write::{index, overwritten_files};
 use crate::{CommitOutcome, CommitReport, CommitWarning, Error};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
@@ -400,7 +400,7 @@ pub(crate) fn repair_index_if_reloaded(
     staging: &mut Staging<'_>,
 ) -> Result<(), Error> {
     match staging.is_reloaded() {
-        true => index_repair::repair_index(repository, staging),
+        true => index::repair_index(repository, staging),
         false => Ok(()),
     }
 }

@@ -7,10 +7,10 @@ use gix::ObjectId;
 use gix::index::State;
 
 use crate::Error;
-use crate::repo::blob_entry::{self, find_blob_entry};
 use crate::repo::fsync;
 use crate::repo::line_endings::{attributes_of_tree, convert_to_git};
 use crate::repo::proposal_branch::{ProposalBranch, find_checkout};
+use crate::repo::tree_lookup::{self, find_blob_entry};
 use crate::write::commit::CommitDraft;
 use crate::write::commit_steps::{CommitSteps, write_blob_entry};
 use crate::write::moved_files::find_moved_files;
@@ -38,7 +38,7 @@ impl CommitSteps<'_> {
         tip: ObjectId,
     ) -> Result<CommitAttempt, Error> {
         let failed = |err| self.repository.git_error("commit on the branch of a proposal", err);
-        let tree = blob_entry::tree_of_commit(self.git, Some(tip)).map_err(failed)?;
+        let tree = tree_lookup::tree_of_commit(self.git, Some(tip)).map_err(failed)?;
         let stale = self.list_stale_files(tree).map_err(failed)?;
         if !stale.is_empty() {
             return Ok(CommitAttempt::Stale(stale));

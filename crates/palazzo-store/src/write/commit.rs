@@ -4,7 +4,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::WriteTo as _;
 
-use crate::repo::blob_entry::{BlobEntry, tree_of_commit};
+use crate::repo::tree_lookup::{BlobEntry, tree_of_commit};
 use crate::write::objects::ObjectWriter;
 use crate::write::signing::Signer;
 use palazzo_core::model::{Author, Changeset};

@@ -12,8 +12,6 @@ use gix::refs::FullName;
 
 use palazzo_core::model::{Author, Changeset, FileEdit};
 
-use crate::repo::blob_entry;
-use crate::repo::blob_entry::BlobEntry;
 use crate::repo::failpoint;
 use crate::repo::fsync;
 use crate::repo::git_files::LooseHead;
@@ -21,6 +19,7 @@ use crate::repo::index_file::is_outside_sparse_checkout;
 use crate::repo::line_endings;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::commit;
 use crate::write::commit::{CommitDraft, GitIdentity};
 use crate::write::index::Staging;
@@ -93,17 +92,17 @@ impl CommitSteps<'_> {
         change: &Changeset,
         head: Option<ObjectId>,
     ) -> gix::Result<Vec<CommitDraft>> {
-        let tree = blob_entry::tree_of_commit(self.git, head)?;
+        let tree = tree_lookup::tree_of_commit(self.git, head)?;
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         let moved = find_moved_files(self.edits);
         for edit in self.edits {
             let path = self.path_in_repository(edit);
-            let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
+            let committed = tree_lookup::find_blob_entry(self.git, tree, &path)?;
             let kind = self.new_entry_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
-            let hash = |bytes| blob_entry::compute_blob_id(self.git, bytes);
+            let hash = |bytes| tree_lookup::compute_blob_id(self.git, bytes);
             let on_disk = was.as_deref().map(hash).transpose()?;
             let in_head = committed.map(|it| it.id);
             let was_staged = staging.staged_id(&path).filter(|id| {
@@ -182,7 +181,7 @@ impl CommitSteps<'_> {
         let (path, committed) = match moved.get(edit.path.as_str()) {
             Some(old) => {
                 let tracked = format!("{}{old}", self.repository.prefix);
-                (*old, blob_entry::find_blob_entry(self.git, tree, &tracked)?)
+                (*old, tree_lookup::find_blob_entry(self.git, tree, &tracked)?)
             }
             None if edit.was.is_none() => return Ok(EntryKind::Blob),
             None => (edit.path.as_str(), committed),

@@ -19,9 +19,8 @@ use std::process::{Command, Output};
 
 use gix::objs::tree::EntryKind;
 
-use crate::repo::blob_entry;
-use crate::repo::blob_entry::BlobEntry;
 use crate::repo::failpoint;
+use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::test_repository::{TestHome, change_of_files, git_in, try_git};
 use crate::write::commit::GitIdentity;
 use crate::write::head_move::{self, HeadMove, HeadMoveOutcome, MovedFile, NewCommit, NewHead};
@@ -198,13 +197,13 @@ fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Erro
     let repository = store.require_repository()?;
     let git = repository.git();
     let old = repository.head()?.unwrap();
-    let before = blob_entry::tree_of_commit(&git, Some(old)).unwrap();
+    let before = tree_lookup::tree_of_commit(&git, Some(old)).unwrap();
     let root = git.find_tree(before).unwrap().decode().unwrap().into_owned();
     let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
     let mut files = Vec::new();
     for edit in &change.edits {
         let path = format!("keep/{}", edit.path);
-        let was = blob_entry::find_blob_entry(&git, before, &path).unwrap();
+        let was = tree_lookup::find_blob_entry(&git, before, &path).unwrap();
         let now = edit.now.clone().map(|text| {
             let id = git.write_blob(&text).unwrap().detach();
             (BlobEntry { kind: EntryKind::Blob, id }, text)

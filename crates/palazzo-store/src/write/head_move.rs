@@ -12,12 +12,11 @@ use gix::objs::tree::EntryKind;
 use palazzo_core::model::{CommitId, FileEdit};
 
 use crate::history::palace_folders::PalaceFolders;
-use crate::repo::blob_entry;
-use crate::repo::blob_entry::BlobEntry;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::palace_files;
 use crate::repo::palace_repository::PalaceRepository;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
 };
@@ -246,7 +245,7 @@ fn write_objects(
         seconds: new.seconds,
         message: new.message.clone(),
     };
-    let before = blob_entry::tree_of_commit(writer.git(), Some(head_move.old))?;
+    let before = tree_lookup::tree_of_commit(writer.git(), Some(head_move.old))?;
     let tree = draft.write_trees(writer, before)?;
     if tree != new.tree {
         return Err(gix::Error::from_error(std::io::Error::other("the planned tree differs")));
@@ -271,7 +270,7 @@ fn plan_edits(
             continue;
         };
         let id = |text: &str| {
-            blob_entry::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
+            tree_lookup::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
         };
         let id_on_disk = on_disk.as_deref().map(id).transpose()?;
         let mut now = file.now.as_ref().map(|(_, text)| text.clone());
@@ -305,7 +304,7 @@ fn merge_with_edit(
     let place = repository.work.join(&file.path);
     let modified = std::fs::symlink_metadata(place).and_then(|it| it.modified()).ok();
     let base = String::from_utf8(git.find_blob(was.id)?.take_data()).ok();
-    let tree = blob_entry::tree_of_commit(git, Some(old))?;
+    let tree = tree_lookup::tree_of_commit(git, Some(old))?;
     let folder = PalaceFolders::new(git, &[tree]).palace_of(&file.path)?;
     let (Some(modified), Some(base), Some(folder)) = (modified, base, folder) else {
         return Ok(None);

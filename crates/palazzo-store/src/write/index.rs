@@ -14,13 +14,18 @@ use std::time::{Duration, Instant, SystemTime};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
+use gix::index::extension::end_of_index_entry;
 use gix::objs::tree::EntryKind;
+use sha1::{Digest as _, Sha1};
 
 use crate::Error;
-use crate::repo::blob_entry::BlobEntry;
-use crate::repo::index_bytes::serialize_index;
+use crate::history::commits::HistoryReader;
 use crate::repo::index_file::{Stat, load_or_rebuild_index};
+use crate::repo::line_endings::convert_to_git;
 use crate::repo::repository::Repository;
+use crate::repo::tree_diff::{TreeChange, compare};
+use crate::repo::tree_lookup::{BlobEntry, compute_blob_id};
+use crate::repo::{damage, palace_files};
 use crate::write::lock_file::{LockFile, LockFileRecorder};
 use crate::write::palazzo_lock::LockTimeouts;
 
@@ -267,10 +272,164 @@ impl std::fmt::Debug for CachedIndex {
     }
 }
 
+/// The size in bytes of an entry before its path.
+const ENTRY_HEAD_SIZE: usize = 62;
+/// Entries are padded to a multiple of this, with at least one byte.
+const ALIGNMENT: usize = 8;
+/// A longer path counts as this long.
+const MAX_PATH_LENGTH: usize = 0xfff;
+/// The size in bytes of the signature and the size of an extension.
+const EXTENSION_HEAD_SIZE: usize = 8;
+
+/// Serialises the index into `bytes`, in place of what they hold, with the checksum at its end.
+/// Returns the checksum.
+///
+/// gix writes an index a few bytes at a time, and hashes these with collision detection. With ten
+/// thousand files that takes as long as a third of a commit, so the entries of version 2, which
+/// nearly all indexes have, are written here. As in git itself, the checksum does not protect
+/// against forgery.
+fn serialize_index(index: &gix::index::File, bytes: &mut Vec<u8>) -> gix::Result<ObjectId> {
+    bytes.clear();
+    match is_version_2(index) {
+        true => serialize_version_2(index, bytes)?,
+        false => serialize_with_gix(index, bytes)?,
+    }
+    let digest = Sha1::digest(&bytes);
+    bytes.extend_from_slice(&digest);
+    Ok(ObjectId::Sha1(digest.into()))
+}
+
+/// Returns whether version 2 of the format can express all entries.
+fn is_version_2(index: &gix::index::State) -> bool {
+    let is_simple = |it: Flags| !it.intersects(Flags::EXTENDED | Flags::REMOVE);
+    !index.is_sparse() && index.entries().iter().all(|it| is_simple(it.flags))
+}
+
+/// Serialises an index without the checksum.
+fn serialize_with_gix(index: &gix::index::File, bytes: &mut Vec<u8>) -> gix::Result<()> {
+    let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
+    let (_, null_digest) = index.write_to(&mut *bytes, options)?;
+    bytes.truncate(bytes.len() - null_digest.as_slice().len());
+    Ok(())
+}
+
+/// Serialises an index in version 2 of the format, without the checksum.
+fn serialize_version_2(index: &gix::index::File, bytes: &mut Vec<u8>) -> gix::Result<()> {
+    let count = to_u32(index.entries().len())?;
+    bytes.reserve(index.entries().len() * 128);
+    bytes.extend_from_slice(b"DIRC");
+    bytes.extend_from_slice(&2_u32.to_be_bytes());
+    bytes.extend_from_slice(&count.to_be_bytes());
+    for entry in index.entries() {
+        write_entry(bytes, entry, index);
+    }
+    let end_of_entries = bytes.len();
+    if let Some(tree) = index.tree() {
+        tree.write_to(&mut *bytes).map_err(gix::Error::from_error)?;
+        if count > 0 {
+            let signature = gix::index::extension::tree::SIGNATURE;
+            let size = to_u32(bytes.len() - end_of_entries - EXTENSION_HEAD_SIZE)?;
+            let (hash, end) = (index.object_hash(), to_u32(end_of_entries)?);
+            end_of_index_entry::write_to(&mut *bytes, hash, end, [(signature, size)])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_entry(bytes: &mut Vec<u8>, entry: &gix::index::Entry, index: &gix::index::State) {
+    let (stat, path) = (&entry.stat, entry.path(index));
+    let numbers = [
+        stat.ctime.secs,
+        stat.ctime.nsecs,
+        stat.mtime.secs,
+        stat.mtime.nsecs,
+        stat.dev,
+        stat.ino,
+        entry.mode.bits(),
+        stat.uid,
+        stat.gid,
+        stat.size,
+    ];
+    let mut head = [0; ENTRY_HEAD_SIZE];
+    for (place, number) in head.chunks_exact_mut(4).zip(numbers) {
+        place.copy_from_slice(&number.to_be_bytes());
+    }
+    head[40..60].copy_from_slice(entry.id.as_slice());
+    let length = u16::try_from(path.len().min(MAX_PATH_LENGTH)).unwrap_or_default();
+    head[60..].copy_from_slice(&(entry.flags.to_storage().bits() | length).to_be_bytes());
+    bytes.extend_from_slice(&head);
+    bytes.extend_from_slice(path);
+    let padding = ALIGNMENT - (ENTRY_HEAD_SIZE + path.len()) % ALIGNMENT;
+    bytes.extend_from_slice(&[0; ALIGNMENT][..padding]);
+}
+
+fn to_u32(size: usize) -> gix::Result<u32> {
+    u32::try_from(size).map_err(gix::Error::from_error)
+}
+
+/// Stages the changes of the last commit again, if Palazzo made it, for files whose index entry is
+/// from before that commit while the disk has the committed content.
+///
+/// `git commit` reads the index before it takes the lock. If a change by Palazzo begins and ends
+/// between the two, git writes the old index over the new one. That commit then fails because
+/// `HEAD` has moved, but the user's next commit would revert the change. Everything else that is
+/// staged is kept.
+pub(crate) fn repair_index(
+    repository: &Repository,
+    staging: &mut Staging<'_>,
+) -> Result<(), Error> {
+    let failed = |err| repository.git_error("compare the index with the last commit", err);
+    match restage_reverted_files(repository, staging).map_err(failed) {
+        // Git has read the commit before, or it would have fetched it: no index of git is from then.
+        Ok(()) | Err(Error::PartialClone { .. }) => Ok(()),
+        // Writes need the last commit only, and the one before may be damaged.
+        Err(_) => damage::check_head_commit(repository, repository.head()?),
+    }
+}
+
+fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) -> gix::Result<()> {
+    let past = HistoryReader::new(repository);
+    let Some(head) = past.git.head()?.id().map(gix::Id::detach) else { return Ok(()) };
+    let Some(step) = past.walk_first_parents(head)?.next().transpose()? else { return Ok(()) };
+    let [parent] = step.parents[..] else { return Ok(()) };
+    if past.read_commit_details(&step)?.trailer("Palazzo-Tool").is_none() {
+        return Ok(());
+    }
+    let trees = (past.palace_tree(parent)?, past.palace_tree(head)?);
+    let mut reverted = compare(&past.git, trees.0, trees.1)?;
+    reverted.retain(|it| is_reverted(repository, &past.git, staging, it).unwrap_or(false));
+    let tracked: Vec<_> =
+        reverted.iter().map(|it| format!("{}{}", repository.prefix, it.path)).collect();
+    let files = tracked.iter().zip(&reverted);
+    staging.stage_files(
+        files.map(|(path, it)| (path.as_str().into(), it.now.map(BlobEntry::from), None)),
+    );
+    Ok(())
+}
+
+fn is_reverted(
+    repository: &Repository,
+    git: &gix::Repository,
+    staging: &Staging<'_>,
+    changed: &TreeChange,
+) -> gix::Result<bool> {
+    let TreeChange { path, was, now, .. } = changed;
+    let tracked = format!("{}{path}", repository.prefix);
+    if staging.staged_id(&tracked) != was.map(|it| it.id) {
+        return Ok(false);
+    }
+    let Ok(text) = palace_files::read_file(&repository.palace, path) else { return Ok(false) };
+    let bytes =
+        text.as_deref().map(|it| convert_to_git(git, staging.index(), &tracked, it)).transpose()?;
+    let on_disk = bytes.map(|it| compute_blob_id(git, &it)).transpose()?;
+    Ok(on_disk == now.map(|it| it.id))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
+    use super::*;
     use crate::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
     use palazzo_core::model::Changeset;
 
@@ -389,5 +548,89 @@ mod tests {
             assert_eq!(scene.git(&["ls-files"]), "keep/rooms/hall.yaml\nnotes.md\n");
         }
         scene.assert_fsck_clean();
+    }
+
+    #[test]
+    fn an_index_has_the_bytes_that_gix_would_write() {
+        let scene = TestHome::with_repository();
+        for length in 1..=9 {
+            scene.write_file(&format!("a/{}", "n".repeat(length)), "text\n");
+        }
+        scene.write_file(&format!("{0}/{0}/{0}", "long".repeat(60)), "long\n");
+        scene.git(&["add", "a", "long".repeat(60).as_str()]);
+        scene.git(&["commit", "-qm", "files"]);
+        scene.git(&["read-tree", "HEAD"]);
+        scene.git(&["update-index", "--refresh"]);
+        scene.git(&["update-index", "--assume-unchanged", "a/nn"]);
+        let open = || gix::open(&scene.home).unwrap().open_index().unwrap();
+        let mut index = open();
+        assert!(index.tree().is_some());
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        serialize_version_2(&index, &mut bytes).unwrap();
+        serialize_with_gix(&index, &mut expected).unwrap();
+        assert_eq!(bytes, expected);
+        // Without cached trees there is no extension.
+        index.remove_tree();
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        serialize_version_2(&index, &mut bytes).unwrap();
+        serialize_with_gix(&index, &mut expected).unwrap();
+        assert_eq!(bytes, expected);
+        // Git reads what is written in place of other bytes.
+        serialize_index(&open(), &mut bytes).unwrap();
+        std::fs::write(scene.home.join(".git/index"), bytes).unwrap();
+        assert_eq!(scene.status(), "");
+        scene.git(&["update-index", "--skip-worktree", "notes.md"]);
+        assert!(!is_version_2(&open()));
+    }
+
+    const ATTIC: &str = "rooms/attic.yaml";
+
+    #[test]
+    fn a_damaged_commit_before_the_last_does_not_prevent_a_write() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let tree = scene.git(&["rev-parse", "HEAD~1:keep"]);
+        let (folder, name) = tree.trim().split_at(2);
+        fs::remove_file(scene.home.join(".git/objects").join(folder).join(name)).unwrap();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("3\n")));
+        assert_eq!(scene.status(), "");
+    }
+
+    #[test]
+    fn an_index_overwritten_by_a_concurrent_commit_is_repaired() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(
+            &mut store,
+            &change_of_files(&[(HALL, None, Some("1\n")), (ATTIC, None, Some("1\n"))]),
+        );
+        scene.write_file("plans.md", "soon\n");
+        scene.git(&["add", "plans.md"]);
+        let index = scene.home.join(".git/index");
+        let old = fs::read(&index).unwrap();
+        commit_ok(
+            &mut store,
+            &change_of_files(&[(HALL, Some("1\n"), Some("2\n")), (ATTIC, Some("1\n"), None)]),
+        );
+        fs::write(&index, old).unwrap();
+        commit_ok(&mut store, &change_of_one_file("rooms/cellar.yaml", None, Some("1\n")));
+        assert_eq!(scene.status(), "A  plans.md\n");
+        scene.git(&["commit", "-qm", "by hand"]);
+        assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "2\n");
+        scene.assert_fsck_clean();
+    }
+
+    #[test]
+    fn a_revert_staged_by_the_user_is_kept() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        scene.git(&["revert", "--no-commit", "HEAD"]);
+        commit_ok(&mut store, &change_of_one_file(ATTIC, None, Some("1\n")));
+        assert_eq!(scene.status(), "M  keep/rooms/hall.yaml\n");
     }
 }

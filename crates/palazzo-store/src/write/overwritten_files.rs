@@ -7,14 +7,13 @@ use gix::objs::tree::EntryKind;
 use palazzo_core::model::{Changeset, FileEdit};
 
 use crate::Error;
-use crate::repo::blob_entry;
-use crate::repo::blob_entry::BlobEntry;
 use crate::repo::fsync;
 use crate::repo::index_file::load_or_rebuild_index;
 use crate::repo::line_endings;
 use crate::repo::line_endings::convert_to_git;
-use crate::repo::ref_folder;
+use crate::repo::references;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::commit::{CommitDraft, GitIdentity};
 use crate::write::commit_steps::reject_outside_sparse_checkout;
 use crate::write::objects::ObjectWriter;
@@ -42,7 +41,7 @@ pub(crate) fn save_overwritten(
         return Ok(());
     }
     let draft = overwritten_draft(repository, &git, change, files);
-    let tip = ref_folder::find_ref(repository, OVERWRITTEN_REF)?;
+    let tip = references::find_ref(repository, OVERWRITTEN_REF)?;
     // `None`: the same content was saved last.
     let Some(new) = draft.write_trees_and_commit(&mut writer, None, tip).map_err(failed)? else {
         return Ok(());
@@ -62,7 +61,7 @@ fn write_unsaved_blobs(
     edits: &[&FileEdit],
 ) -> gix::Result<Vec<(String, Option<BlobEntry>)>> {
     let git = writer.git();
-    let tree = blob_entry::tree_of_commit(git, crate::repo::repository::read_head(git)?)?;
+    let tree = tree_lookup::tree_of_commit(git, crate::repo::repository::read_head(git)?)?;
     let mut files = Vec::new();
     for edit in edits {
         let Some(text) = &edit.was else { continue };
@@ -72,8 +71,8 @@ fn write_unsaved_blobs(
             continue;
         }
         let bytes = convert_to_git(git, index, &path, text)?;
-        let id = blob_entry::compute_blob_id(git, &bytes)?;
-        let in_head = blob_entry::find_blob_entry(git, tree, &path)?.map(|it| it.id);
+        let id = tree_lookup::compute_blob_id(git, &bytes)?;
+        let in_head = tree_lookup::find_blob_entry(git, tree, &path)?.map(|it| it.id);
         let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);
         if in_head != Some(id) && staged != Some(id) {
             let id = writer.write_blob(&bytes)?;

@@ -13,12 +13,12 @@ use std::time::Duration;
 use gix::bstr::BStr;
 
 use crate::Error;
-use crate::repo::blob_entry;
 use crate::repo::failpoint;
 use crate::repo::index_file::stat_file;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::repository;
 use crate::repo::repository::Repository;
+use crate::repo::tree_lookup;
 use crate::repo::{palazzo_file, paths, processes, regular_file};
 use crate::write::index::Staging;
 use crate::write::palazzo_lock;
@@ -225,13 +225,13 @@ fn repair_files_and_index(
     let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;
     let failed = |err: gix::Error| repository.git_error("read the last commit", err);
     let head = repository::read_head(&git).map_err(failed)?;
-    let tree = blob_entry::tree_of_commit(&git, head).map_err(failed)?;
+    let tree = tree_lookup::tree_of_commit(&git, head).map_err(failed)?;
     let mut outdated = Vec::new();
     for path in &marker.paths {
-        let committed = blob_entry::find_blob_entry(&git, tree, path).map_err(failed)?;
+        let committed = tree_lookup::find_blob_entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| {
-            blob_entry::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
+            tree_lookup::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
         };
         let text = read_regular_text(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;

@@ -19,7 +19,7 @@ use crate::Error;
 use crate::repo::failpoint;
 use crate::repo::git_files::MAX_SYMREF_DEPTH;
 use crate::repo::palazzo_file;
-use crate::repo::ref_folder::{self, git_dir_of_ref};
+use crate::repo::references::{self, git_dir_of_ref};
 use crate::repo::repository::Repository;
 use crate::repo::shared_mode::SharedMode;
 use crate::write::lock_file::LockFile;
@@ -74,7 +74,7 @@ impl RefUpdate<'_> {
         let current = loop {
             locked.push(self.lock_ref(name, deadline)?);
             let last = &locked[locked.len() - 1].name;
-            match ref_folder::find_reference_target(self.repository, last)? {
+            match references::find_reference_target(self.repository, last)? {
                 Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
                     name = next.as_bstr().to_string();
                 }
@@ -115,7 +115,7 @@ impl RefUpdate<'_> {
         // Git leaves the empty folders of deleted branches.
         let cleared = if path.is_dir() { remove::empty_depth_first(path.clone()) } else { Ok(()) };
         cleared.and_then(|()| last.lock.commit()).or_else(|err| {
-            let found = ref_folder::find_reference_target(self.repository, &last.name);
+            let found = references::find_reference_target(self.repository, &last.name);
             // The renaming failed only after it had taken effect.
             if found.is_ok_and(|it| it == Some(Target::Object(self.new))) {
                 return Ok(());
@@ -175,7 +175,7 @@ pub(crate) fn point_ref(
     name: &str,
     new: ObjectId,
 ) -> Result<(), Error> {
-    let old = ref_folder::find_ref(repository, name)?;
+    let old = references::find_ref(repository, name)?;
     if old == Some(new) {
         return Ok(());
     }

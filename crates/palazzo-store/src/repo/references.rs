@@ -1,4 +1,4 @@
-//! Where git keeps a reference (gitrepository-layout(5)), and what it points to.
+//! Where git keeps a reference (gitrepository-layout(5)), what it points to, and its log.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use gix::ObjectId;
 use gix::refs::{FullName, Target};
 
 use crate::Error;
-use crate::repo::git_files;
 use crate::repo::repository::Repository;
+use crate::repo::{git_files, regular_file};
 
 /// References of a single worktree (gitrepository-layout(5)), besides those like `HEAD`.
 const PER_WORKTREE_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
@@ -44,4 +44,14 @@ pub(crate) fn find_ref(repository: &Repository, name: &str) -> Result<Option<Obj
         Ok(Some(found.into_fully_peeled_id()?.detach()))
     };
     find().map_err(|err| repository.git_error("read a reference", err))
+}
+
+/// Lists the commits in a reference's log, newest first; none if it cannot be read.
+pub(crate) fn read_reflog(log: &Path) -> Vec<ObjectId> {
+    let text = regular_file::read_regular_file(log).ok().flatten().unwrap_or_default();
+    let lines = text.split(|it| *it == b'\n');
+    let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
+    let mut ids: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
+    ids.reverse();
+    ids
 }

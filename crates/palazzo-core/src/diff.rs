@@ -260,8 +260,8 @@ fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     for (kind, diff_file) in kinds {
         for file in files(kind).collect::<BTreeSet<_>>() {
             let details = diff_file(was, now, file);
-            let id = |palace| ItemId::in_file(palace, kind, file);
-            let item = |palace| id(palace).map(|it| PalaceItem::with_title(palace, it));
+            let id = |palace: &Palace| palace.item_of_kind_in_file(kind, file);
+            let item = |palace: &Palace| id(palace).map(|it| PalaceItem::with_title(palace, it));
             differences.extend(match (item(was), item(now)) {
                 (None, new) => new.map(|it| added(it, details)),
                 (Some(old), None) => Some(removed(old, details)),

@@ -20,7 +20,7 @@ pub fn item_in_file(palace: &Palace, path: &str) -> Option<ItemId> {
         FileKind::Diary => ItemKind::Diary,
         FileKind::Palace | FileKind::Conflict => return None,
     };
-    ItemId::in_file(palace, kind, path)
+    palace.item_of_kind_in_file(kind, path)
 }
 
 /// Returns the item in a file, or the settings, for a list of differences.

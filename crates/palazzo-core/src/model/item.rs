@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{Palace, RoomId, ScrollId, did_you_mean, quoted};
+use crate::model::{RoomId, ScrollId, did_you_mean, quoted};
 
 /// An item of a palace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,44 +107,6 @@ fn suggest_kinds(text: &str) -> String {
 }
 
 impl ItemId {
-    /// Returns the item of a kind in the file at `path`; `None` if the palace has none there. The
-    /// path of a room is its id, so it is found without a palace.
-    pub fn in_file(palace: &Palace, kind: ItemKind, path: &str) -> Option<Self> {
-        let file = path.to_owned();
-        match kind {
-            ItemKind::Room => None,
-            ItemKind::Scroll => palace.scroll_in_file(path).cloned().map(Self::Scroll),
-            ItemKind::Entity => {
-                palace.graph.entity_in_file(path).map(|it| Self::Entity(it.name.clone()))
-            }
-            ItemKind::Genus => {
-                let genus = palace.graph.genus_definition_in_file(path)?;
-                Some(Self::Genus(genus.name.clone()))
-            }
-            ItemKind::Task => palace.tasks.get(path).map(|_| Self::Task(file)),
-            ItemKind::Process => palace.processes.get(path).map(|_| Self::Process(file)),
-            ItemKind::Drawer => palace.drawers.drawer_in_file(path).map(|_| Self::Drawer(file)),
-            ItemKind::Diary => palace.diaries.entry_in_file(path).map(|_| Self::Diary(file)),
-        }
-    }
-
-    /// Returns the title of a scroll, a task or a diary entry, the name of a process, or the first
-    /// line of a drawer. Rooms, entities and genera have their names in their ids.
-    pub fn title(&self, palace: &Palace) -> Option<String> {
-        match self {
-            Self::Room(_) | Self::Entity(_) | Self::Genus(_) => None,
-            Self::Scroll(which) => Some(palace.scroll(which)?.title.clone()),
-            Self::Task(file) => Some(palace.tasks.get(file)?.title.clone()),
-            Self::Process(file) => Some(palace.processes.get(file)?.name.clone()),
-            Self::Drawer(file) => {
-                let lines = palace.drawers.drawer_in_file(file)?.text.lines();
-                let mut titles = lines.filter(|it| it.chars().any(char::is_alphanumeric));
-                Some(titles.next().unwrap_or_default().to_owned())
-            }
-            Self::Diary(file) => Some(palace.diaries.entry_in_file(file)?.topic.clone()),
-        }
-    }
-
     /// Returns the kind of the item.
     pub fn kind(&self) -> ItemKind {
         match self {

@@ -1,5 +1,6 @@
 //! The palace: rooms, the doors between them, the scrolls in them, and the knowledge graph.
 
+mod items;
 mod scrolls;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -154,7 +154,7 @@ fn changed_item(
 ) -> Option<ChangedItem> {
     let palace = &open.palace;
     let item = item_in_file(before, path)?;
-    let name = item.title(before).unwrap_or_default();
+    let name = before.title_of_item(&item).unwrap_or_default();
     let changed = |change| ChangedItem {
         item: item.clone(),
         name: name.clone(),

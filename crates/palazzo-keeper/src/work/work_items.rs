@@ -143,7 +143,6 @@ pub(crate) fn find_work_file<T: WorkItem>(
     let lower = name.trim().to_lowercase();
     let same: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
     let open: Vec<_> = same.iter().filter(|(_, it)| it.status().is_open()).copied().collect();
-    let asked = quoted(name);
     match if open.is_empty() { same } else { open }.as_slice() {
         [(file, _)] => Ok((*file).clone()),
         [] => {
@@ -154,11 +153,9 @@ pub(crate) fn find_work_file<T: WorkItem>(
             let meant = meant.or_else(|| titles.find(contains));
             let hint =
                 meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
-            let why = format!(
-                "{} {asked} does not exist{hint} (list_tasks lists tasks and processes)",
-                T::WHAT
-            );
-            Err(Refusal::Invalid(why))
+            let (what, asked) = (T::WHAT, quoted(name));
+            let rest = "(list_tasks lists tasks and processes)";
+            Err(Refusal::Invalid(format!("{what} {asked} does not exist{hint} {rest}")))
         }
         several => {
             let ids =

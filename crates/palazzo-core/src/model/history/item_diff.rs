@@ -130,7 +130,7 @@ pub enum ItemElement {
 impl PalaceItem {
     /// Returns an item with the title that it has in a palace.
     pub fn with_title(palace: &Palace, id: ItemId) -> Self {
-        let title = id.title(palace);
+        let title = palace.title_of_item(&id);
         Self::Item { id, title }
     }
 

@@ -3,13 +3,9 @@
 //! Pure functions: the caller has read both states, and may have omitted files that are the same in
 //! both.
 
-mod drawers;
 mod entity;
-mod genus;
-mod lines;
 mod room;
 mod text;
-mod value_changes;
 mod work;
 
 use chrono::SecondsFormat;
@@ -17,16 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::diff::text::text_change;
-use crate::diff::value_changes::{name_change, optional_text, value_change};
+use crate::diff::text::{name_change, optional_text, text_change, value_change};
 use crate::model::{
-    ChangeDetail, ChangeKind, Entity, ItemDiff, ItemId, ItemKind, Palace, PalaceItem, Room, RoomId,
-    Scroll, ScrollId, Settings, SigningMode,
+    ChangeDetail, ChangeKind, DiaryEntry, Drawer, Entity, ItemDiff, ItemId, ItemKind, Palace,
+    PalaceItem, Room, RoomId, Scroll, ScrollId, Settings, SigningMode,
 };
 
 pub use entity::diff_entity;
-pub use lines::{LineEdit, line_edits, unified_diff};
-pub use text::diff_texts;
+pub use text::{LineEdit, diff_texts, line_edits, unified_diff};
+
+/// Returns the text of one field.
+type Field<T> = fn(&T) -> Option<String>;
 
 /// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities, genera,
 /// work, drawers and diaries. `file_of` returns the file of an item in one of the two.
@@ -249,11 +246,11 @@ fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
 fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     type DiffFile = fn(&Palace, &Palace, &str) -> Vec<ChangeDetail>;
     let kinds: [(ItemKind, DiffFile); 5] = [
-        (ItemKind::Genus, genus::diff_genera_in_file),
+        (ItemKind::Genus, entity::diff_genera_in_file),
         (ItemKind::Task, work::diff_tasks_in_file),
         (ItemKind::Process, work::diff_processes_in_file),
-        (ItemKind::Drawer, drawers::diff_drawers_in_file),
-        (ItemKind::Diary, drawers::diff_diary_entries_in_file),
+        (ItemKind::Drawer, diff_drawers_in_file),
+        (ItemKind::Diary, diff_diary_entries_in_file),
     ];
     let files = |kind| files_with_items(was, kind).into_iter().chain(files_with_items(now, kind));
     let mut differences = Vec::new();
@@ -323,6 +320,49 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
         .into_iter()
         .filter_map(|(of, was, now)| value_change(of, was.as_deref(), now.as_deref()));
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
+}
+
+/// Returns the differences of the drawer in a file.
+fn diff_drawers_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+    let place = |palace: &Palace| palace.drawers.wing_room_of_file(file);
+    let (before, after) = (place(was), place(now));
+    let (was, now) = (was.drawers.drawer_in_file(file), now.drawers.drawer_in_file(file));
+    let values: [(&str, Field<Drawer>); 4] = [
+        ("title", |it| it.title.clone()),
+        ("source", |it| it.source.clone()),
+        ("by", |it| it.by.clone()),
+        ("filed", |it| it.filed.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true))),
+    ];
+    let text = |it: Option<&Drawer>| it.map(|it| it.text.clone()).unwrap_or_default();
+    let mut details = Vec::new();
+    let wing = [&before, &after].map(|it| it.as_ref().map(|it| it.wing.as_str()));
+    let room = [&before, &after].map(|it| it.as_ref().map(|it| it.room.as_str()));
+    details.extend(value_change("wing", wing[0], wing[1]));
+    details.extend(value_change("room", room[0], room[1]));
+    for (of, value) in values {
+        let (was, now) = (was.and_then(value), now.and_then(value));
+        details.extend(value_change(of, was.as_deref(), now.as_deref()));
+    }
+    details.extend(text_change("text", &text(was), &text(now)));
+    details
+}
+
+/// Returns the differences of the diary entry in a file.
+fn diff_diary_entries_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+    let (was, now) = (was.diaries.entry_in_file(file), now.diaries.entry_in_file(file));
+    let values: [(&str, Field<DiaryEntry>); 3] = [
+        ("agent", |it| it.agent.clone()),
+        ("topic", |it| Some(it.topic.clone())),
+        ("written", |it| it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true))),
+    ];
+    let text = |it: Option<&DiaryEntry>| it.map(|it| it.text.clone()).unwrap_or_default();
+    let mut details = Vec::new();
+    for (of, value) in values {
+        let (was, now) = (was.and_then(value), now.and_then(value));
+        details.extend(value_change(of, was.as_deref(), now.as_deref()));
+    }
+    details.extend(text_change("text", &text(was), &text(now)));
+    details
 }
 
 #[cfg(test)]

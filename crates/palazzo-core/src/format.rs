@@ -11,29 +11,23 @@ mod entity;
 mod file_parser;
 mod fix;
 mod fmt;
-mod format_version;
 mod front_matter;
 mod genus;
-mod invisible_characters;
 mod items;
 mod merge_conflict;
 mod missing_comments;
 mod name_edits;
 mod parsed_file;
 mod paths;
-mod placed_values;
 mod positions;
 mod references;
 mod repeated_content;
 mod room;
 mod schema;
 mod scroll;
-mod secrets;
 mod settings;
 mod template;
 mod text_warnings;
-mod toml_cursor;
-mod toml_tree;
 mod tree;
 mod work;
 mod yaml;
@@ -41,10 +35,9 @@ mod yaml;
 use rayon::prelude::*;
 
 pub use conflict::is_item_path;
-pub use cursor_context::{CursorContext, CursorPlace, cursor_context};
+pub use cursor_context::{CursorContext, CursorPlace, cursor_context, toml_cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
-pub use format_version::FORMAT_VERSION;
 pub use genus::linked_genus;
 pub use items::{file_of_item, item_in_file, palace_item_in_file};
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
@@ -56,17 +49,16 @@ pub use paths::{
     is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
     new_scroll_path, room_path,
 };
-pub use placed_values::{PlacedValue, placed_values};
-pub use positions::{ValuePositions, positions_of_bytes};
+pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_bytes};
 pub use references::{ReferenceKind, change_query_references, change_references, reference_kind};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
     json_schema_of_file_kind, kind_of_file_with_modeline,
 };
+pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use text_warnings::text_warnings;
-pub use toml_cursor::toml_cursor_context;
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
@@ -122,7 +114,7 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
         && !merge_conflict::is_readable_despite_conflict(&mut reader, palace_path, text)
     {
         if *palace_path == PalacePath::Settings {
-            format_version::report_other_format_in_lines(&mut reader, text);
+            settings::report_other_format_in_lines(&mut reader, text);
         }
         return ParsedFile { item: None, findings: reader.into_findings() };
     }

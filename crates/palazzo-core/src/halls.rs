@@ -5,7 +5,6 @@
 //! grouping: by genus, status or date while that keeps every entity within a few choices, else into
 //! ranges of names. Nothing is stored: each visit shows the current state of the graph.
 
-mod label;
 mod partition;
 
 use crate::halls::partition::MAX_LISTED;
@@ -81,7 +80,7 @@ pub fn hall_contents(
         partition(grouped, &all, slots.this_page, slots.max_entities_within_choices(steps - 1));
     let sub_hall = |part: &Range<usize>| {
         let (label, title) =
-            label::label_and_title(grouped, &hall.grouping, &all, part).unwrap_or_default();
+            partition::label_and_title(grouped, &hall.grouping, &all, part).unwrap_or_default();
         let from = if part.start == all.start {
             hall.from.clone()
         } else {
@@ -134,7 +133,7 @@ fn boundary_before(grouped: &GroupedEntities, index: usize) -> Option<HallBounda
         }
         None => HallBoundary {
             headings: headings.to_vec(),
-            name_prefix: label::distinguishing_prefix(&first.name, &last.name),
+            name_prefix: partition::distinguishing_prefix(&first.name, &last.name),
         },
     })
 }

@@ -8,15 +8,11 @@
 mod field;
 mod item;
 mod list;
-mod list_matching;
-mod present_field;
 mod rules;
-mod side;
 mod text;
 
 pub use crate::model::Side;
-pub use field::{FieldPlace, find_field, is_same_value};
+pub use field::{FieldPlace, PresentField, find_field, find_present_field, is_same_value};
 pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
-pub use list_matching::ListKind;
-pub use present_field::{PresentField, find_present_field};
+pub use list::ListKind;
 pub use text::{merge_lines, merge_prose};

@@ -35,38 +35,30 @@ mod tool;
 mod uri;
 mod work;
 
-pub use crate::model::diagnostic::code::Code;
-pub use crate::model::diagnostic::rule::Rule;
-pub use crate::model::diagnostic::value_path::{PathStep, ValuePath};
+pub use crate::model::diagnostic::code::{Code, Rule, Severity};
 pub use crate::model::document::file_name::{time_in_file_name, title_from_file_name};
 pub use crate::model::document::headings::{Heading, Headings};
 pub use crate::model::document::properties::DocumentProperties;
 pub use crate::model::document::written_time::parse_written_time;
-pub use crate::model::document::{document_body, document_date, document_title};
 pub use crate::model::entity::genus::{AttributeDef, AttributeKind, Genus, RelationDef, StatusDef};
 pub use crate::model::entity::relation::{Relation, Triple};
 pub use crate::model::graph::entity_check::EntityFault;
 pub use crate::model::graph::grouped_entities::{GroupedEntities, GroupedEntity};
 pub use crate::model::history::item_diff::{
-    ChangeDetail, ChangeKind, ItemDiff, ItemElement, PalaceItem,
+    ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement, PalaceItem,
 };
-pub use crate::model::history::text_diff::{DiffLine, DiffWords};
 pub use crate::model::history::visit::{
     HandOver, RecordedVisit, RepeatedChange, RepeatedChanges, UndoneAmount, VisitDetails,
 };
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
-pub use crate::model::settings::template::{TemplateSettings, TemplateVariable};
-pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
-pub use crate::model::text::file_names::file_names;
 pub use crate::model::text::invisible::{
     is_invisible, is_printable, mark_hidden_chars, may_be_hidden,
 };
-pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::look_alike::{fold_look_alikes, letter_that_looks_like};
 pub use crate::model::text::side_files::{SideFile, is_editor_file, side_file};
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
@@ -75,9 +67,11 @@ pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES, max_file
 pub use client_setup::{ClientSetup, InsertionTrace, TextChange};
 pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict, Side};
 pub use date::{Date, DateError, PointInTime};
-pub use diagnostic::severity::Severity;
-pub use diagnostic::{Diagnostic, MeantWord, Position, typo_correction, typo_corrections};
+pub use diagnostic::{
+    Diagnostic, MeantWord, PathStep, Position, ValuePath, typo_correction, typo_corrections,
+};
 pub use diary::{Diaries, DiaryEntry};
+pub use document::{document_body, document_date, document_title};
 pub use drawer::{
     Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name, is_markdown_file,
 };
@@ -95,19 +89,20 @@ pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
 pub use proposal::Proposal;
 pub use provenance::{Origin, Provenance};
-pub use room::room_destination::RoomDestination;
-pub use room::room_id::{RoomId, RoomRef};
+pub use room::room_id::{RoomDestination, RoomId, RoomRef};
 pub use room::{AmbiguousRoomError, Room, normalize_prose};
 pub use scroll::{Scroll, ScrollId};
 pub use secret::{RedactedText, Secret, SecretKind, find_secrets, redact_secrets};
-pub use settings::{CommitMode, HandEditMode, Settings, SigningMode};
+pub use settings::{
+    CommitMode, HandEditMode, Settings, SigningMode, TemplateSettings, TemplateVariable, WatchMode,
+};
 pub use slug::{Slug, SlugError};
-pub use text::did_you_mean;
 pub use text::{
     MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len, compare_alphabetically,
-    escape_unprintable, escape_unprintable_in_lines, escape_unprintable_json, fold_name,
-    foreign_message, path_text, quote_for_shell, quoted, quoted_unless_plain, split_lines,
-    unquote_for_shell, whole_words_prefix_len,
+    did_you_mean, escape_unprintable, escape_unprintable_in_lines, escape_unprintable_json,
+    file_names, fold_name, foreign_message, path_text, quote_for_shell, quoted,
+    quoted_unless_plain, replace_lone_surrogates, split_lines, unquote_for_shell,
+    whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use time_zone::{TimeZone, TimeZoneError};

@@ -5,16 +5,13 @@
 
 mod age;
 mod conflict;
-mod date;
 mod diary;
-mod diff_content;
-mod diff_json;
 mod diff_markdown;
 mod drawer;
 mod entity;
 mod entity_links;
 mod entity_listing;
-mod findings_report;
+mod findings;
 mod genus;
 mod history;
 mod imitations;
@@ -23,12 +20,10 @@ mod map;
 mod markdown;
 mod narration;
 mod palace_diff;
-mod palace_findings;
 mod proposal;
 mod provenance;
 mod room;
 mod scroll;
-mod source_excerpt;
 mod text;
 mod text_locations;
 mod timeline;
@@ -37,16 +32,12 @@ mod wake_up;
 mod work;
 mod workspace_summary;
 
-pub use age::{age_or_day, ago, time_of_day};
+pub use age::{age_or_day, ago, date_with_age, time_of_day};
 pub use conflict::{
     conflict_count_line, conflict_json, conflict_list, conflict_notice, conflict_sentence,
     resolved_conflict,
 };
-pub use date::date_with_age;
 pub use diary::diary_entry;
-pub(crate) use diff_content::{ContentLine, content_lines};
-pub use diff_content::{item_content, palace_diff_with_content};
-pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_json};
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
     DrawerView, drawer, drawer_heading, drawer_list, drawer_row, drawer_title, later_texts,
@@ -58,19 +49,25 @@ pub use entity::{
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
 pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
-pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
+pub use findings::{
+    PalaceFindings, ReportedFinding, findings_json, github_annotations, palace_findings,
+    sarif_report, source_excerpt,
+};
 pub use genus::{GenusCount, entity_in_sentence, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};
 pub use imitations::{SIGN, is_title_of_server, mark_imitations, strip_marks};
-pub use item_json::{file_history_json, item_content_json, map_json};
+pub use item_json::{
+    action_json, file_history_json, item_content_json, item_diff_json, item_kind_and_name,
+    map_json, relation_json,
+};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
+pub(crate) use palace_diff::{ContentLine, content_lines};
 pub use palace_diff::{
-    change_summary, cleared_status, counted_change_summary, item_label, palace_diff,
-    relation_label, relation_validity,
+    change_summary, cleared_status, counted_change_summary, item_content, item_label, palace_diff,
+    palace_diff_with_content, relation_label, relation_validity,
 };
-pub use palace_findings::{PalaceFindings, palace_findings};
 pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_summary};
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
@@ -78,7 +75,6 @@ pub use scroll::{
     HitView, ScrollView, WordCount, cli_search_results, inventory, no_exact_result, no_result,
     older_scrolls, scroll, scroll_heading, scroll_note, search_results, weaker_results,
 };
-pub use source_excerpt::source_excerpt;
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
     in_quotes, join_items, join_lines, join_names, json_value_text, name_in_list, name_in_sentence,

@@ -11,7 +11,6 @@ mod log_page;
 mod map_app;
 mod map_plan;
 mod map_svg;
-mod map_window;
 mod markdown_html;
 mod page;
 mod palace_file;
@@ -30,8 +29,7 @@ pub use list_pages::{
 pub use log_page::{LogPage, LogRow, VisitRow, log_page};
 pub use map_app::map_app;
 pub use map_plan::{MapPlan, plan_map};
-pub use map_svg::map_svg;
-pub use map_window::draw_planned_map;
+pub use map_svg::{draw_planned_map, map_svg};
 pub use page::{PageFrame, TimeBar, page_document, plain_document};
 pub use palace_file::{PalaceFile, PalaceFileChanges, palace_file};
 pub use palaces_page::{PalaceRow, palaces_page};

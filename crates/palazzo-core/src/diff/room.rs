@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::diff::text::text_change;
-use crate::diff::value_changes::{name_change, sort_content, value_change};
+use crate::diff::text::{name_change, sort_content, text_change, value_change};
 use crate::model::{Action, ChangeDetail, ItemElement, Room};
 
 pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {

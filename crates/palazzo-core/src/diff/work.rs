@@ -1,7 +1,6 @@
 //! Differences between two states of a task or a process.
 
-use crate::diff::text::text_change;
-use crate::diff::value_changes::{name_change, value_change};
+use crate::diff::text::{name_change, text_change, value_change};
 use crate::model::{
     ChangeDetail, ItemElement, Palace, Process, ProcessStep, Task, WorkStatus, WorkSubject,
 };

@@ -1,17 +1,15 @@
 //! Parses the data exports of Claude.ai and ChatGPT: all conversations of a user in one
 //! JSON file.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::ExtractionResult;
-use crate::exchange::citations::without_citations;
-use crate::exchange::conversation::parse_timestamp;
+use crate::exchange::conversation::{LeftOutParts, Part, parse_timestamp};
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
-use crate::exchange::message_parts::{LeftOutParts, Part};
-use crate::exchange::same_titles::separate_same_titles;
+use crate::exchange::{ExtractedText, ExtractionResult};
 
 /// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
@@ -227,6 +225,143 @@ fn conversation_title<'a>(conversation: &'a Value, key: &str) -> &'a str {
     title.filter(|it| !it.is_empty()).unwrap_or(UNTITLED)
 }
 
+/// Limit for the characters of a title that gets a date.
+const MAX_TITLE_CHARS: usize = 55;
+
+/// Gives each of several conversations of one wing and title a room of its own: the oldest keeps its
+/// title, and the others have their day as well, so that a later export gives the same names.
+fn separate_same_titles(conversations: &mut [Vec<ExtractedText>]) {
+    let start = |it: &[ExtractedText]| it.iter().filter_map(|it| it.at).min();
+    let mut order: Vec<usize> =
+        (0..conversations.len()).filter(|it| !conversations[*it].is_empty()).collect();
+    // Those without a date are last.
+    order.sort_by_key(|it| start(&conversations[*it]).map_or((true, None), |at| (false, Some(at))));
+    let mut taken = BTreeSet::new();
+    for index in order {
+        let conversation = &mut conversations[index];
+        let (wing, title) = (conversation[0].wing.clone(), conversation[0].room.clone());
+        let names = room_names(&title, start(conversation));
+        let is_free = |it: &String| taken.insert((wing.clone(), fold_title(it)));
+        let Some(room) = names.into_iter().chain(numbered(&title)).find(is_free) else { continue };
+        for it in conversation.iter_mut() {
+            it.room.clone_from(&room);
+        }
+    }
+}
+
+/// Returns the names for a conversation that began at `start`, the best first.
+fn room_names(title: &str, start: Option<DateTime<Utc>>) -> Vec<String> {
+    let formats = ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"].into_iter();
+    let dated = formats.filter_map(|format| Some(start?.format(format).to_string()));
+    let dated = dated.map(|it| format!("{} ({it})", short_title(title)));
+    std::iter::once(title.to_owned()).chain(dated).collect()
+}
+
+fn numbered(title: &str) -> impl Iterator<Item = String> {
+    (2..).map(move |it: usize| format!("{} ({it})", short_title(title)))
+}
+
+fn short_title(title: &str) -> String {
+    let short: String = title.chars().take(MAX_TITLE_CHARS).collect();
+    short.trim_end().to_owned()
+}
+
+/// Returns a title as the name of a room may become it: with other slashes and blanks, and cut.
+fn fold_title(title: &str) -> String {
+    let words = title.replace(['/', '\\'], "-");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().take(80).collect::<String>().to_lowercase()
+}
+
+/// The private characters in which ChatGPT writes elements: the first one opens an element, the next
+/// one closes it, and the third one separates its fields.
+const OPEN: char = '\u{e200}';
+const CLOSE: char = '\u{e201}';
+const SEPARATOR: char = '\u{e202}';
+
+/// All of these characters.
+const MARKS: std::ops::RangeInclusive<char> = '\u{e200}'..='\u{e2ff}';
+
+/// The characters before which no blank stays when a mark between them is removed.
+const CLOSING: &[char] = &['.', ',', ';', ':', '!', '?', ')', ' ', '\n'];
+
+/// Returns a text without the marks of sources that ChatGPT puts into its answers: they name nothing
+/// outside of its own conversation. What an element shows to the reader, like a name, stays.
+pub fn without_citations(text: &str) -> Cow<'_, str> {
+    let is_mark = |it: char| it == '【' || MARKS.contains(&it);
+    if !text.contains(is_mark) {
+        return Cow::Borrowed(text);
+    }
+    let (mut rest, mut kept) = (text, String::with_capacity(text.len()));
+    while let Some(at) = rest.find(is_mark) {
+        kept.push_str(&rest[..at]);
+        let (shown, length) = parse_mark(&rest[at..]);
+        rest = &rest[at + length..];
+        kept.push_str(&shown);
+        let is_closed = rest.is_empty() || rest.starts_with(CLOSING);
+        if shown.is_empty() && is_closed && kept.ends_with(' ') {
+            kept.pop();
+        }
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
+}
+
+/// Returns what is shown of the mark at the beginning of a text, and its length in bytes.
+fn parse_mark(text: &str) -> (String, usize) {
+    let line = text.lines().next().unwrap_or_default();
+    let mark = text.chars().next().unwrap_or_default();
+    let inside =
+        |end: char| line.find(end).map(|it| (&line[mark.len_utf8()..it], it + end.len_utf8()));
+    match mark {
+        OPEN => match inside(CLOSE) {
+            Some((element, length)) => (shown_text(element), length),
+            None => (String::new(), mark.len_utf8()),
+        },
+        '【' => match inside('】').filter(|(it, _)| is_reference(it)) {
+            Some((_, length)) => (String::new(), length),
+            None => (mark.to_string(), mark.len_utf8()),
+        },
+        _ => (String::new(), mark.len_utf8()),
+    }
+}
+
+/// Returns what the reader sees of an element, `kind`, and its fields: the name of an entity, or texts
+/// that are neither references nor JSON.
+fn shown_text(element: &str) -> String {
+    let mut fields = element.split(SEPARATOR);
+    let kind = fields.next().unwrap_or_default();
+    if kind.ends_with("cite") {
+        return String::new();
+    }
+    if kind == "entity" {
+        let names = fields.next().and_then(|it| serde_json::from_str::<Vec<String>>(it).ok());
+        return names.and_then(|it| it.into_iter().nth(1)).unwrap_or_default();
+    }
+    let texts = fields.filter(|it| !it.starts_with(['{', '[']) && !is_turn_reference(it));
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns true for what is between `【` and `】` of a citation: `12†source`, `4:0†a.pdf`,
+/// `turn0search1`.
+fn is_reference(text: &str) -> bool {
+    let is_number = |it: &str| {
+        it.starts_with(|it: char| it.is_ascii_digit())
+            && it.chars().all(|it| it.is_ascii_digit() || it == ':')
+    };
+    text.split_once('†').is_some_and(|(number, _)| is_number(number)) || is_turn_reference(text)
+}
+
+/// Returns true for references like `turn0search1`.
+fn is_turn_reference(text: &str) -> bool {
+    let is_digit = |it: char| it.is_ascii_digit();
+    text.strip_prefix("turn").is_some_and(|it| {
+        it.starts_with(is_digit)
+            && it.ends_with(is_digit)
+            && it.chars().all(|it| it.is_ascii_alphanumeric())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -398,5 +533,70 @@ mod tests {
         parts of the unknown kind `hologram` are left out: 1
         parts of the unknown kind `message by narrator` are left out: 1
         ");
+    }
+
+    fn rooms(conversations: &[(&str, &str, Option<&str>)]) -> Vec<String> {
+        let text = |(wing, title, at): &(&str, &str, Option<&str>)| {
+            let at = at.map(|it| it.parse().unwrap());
+            let (wing, room) = (Some((*wing).to_owned()), (*title).to_owned());
+            vec![ExtractedText { wing, room, at, ..ExtractedText::default() }]
+        };
+        let mut all: Vec<_> = conversations.iter().map(text).collect();
+        separate_same_titles(&mut all);
+        all.into_iter().map(|it| it[0].room.clone()).collect()
+    }
+
+    #[test]
+    fn the_oldest_conversation_keeps_its_title_and_the_others_get_their_day() {
+        let newest_first = [
+            ("chatgpt", "New chat", Some("2026-03-02T12:00:00Z")),
+            ("chatgpt", "New chat", Some("2026-03-02T09:00:00Z")),
+            ("chatgpt", "New chat", Some("2026-03-01T10:00:00Z")),
+            ("chatgpt", "Other", None),
+            ("claude.ai", "New chat", Some("2026-03-03T10:00:00Z")),
+        ];
+        assert_eq!(
+            rooms(&newest_first),
+            [
+                "New chat (2026-03-02 12:00)",
+                "New chat (2026-03-02)",
+                "New chat",
+                "Other",
+                "New chat"
+            ]
+        );
+    }
+
+    #[test]
+    fn conversations_without_a_date_are_numbered() {
+        let all = [("chatgpt", "A/b", None), ("chatgpt", "a-b", None), ("chatgpt", "A/b", None)];
+        assert_eq!(rooms(&all), ["A/b", "a-b (2)", "A/b (3)"]);
+        let long = "x".repeat(100);
+        let named =
+            rooms(&[("chatgpt", &long, None), ("chatgpt", &long, Some("2026-03-01T10:00:00Z"))]);
+        assert_eq!(named[0], format!("{} (2)", "x".repeat(55)));
+    }
+
+    #[test]
+    fn citations_are_removed_and_what_they_show_stays() {
+        for (text, expected) in [
+            (
+                "Coal is old. \u{e200}cite\u{e202}turn0search1\u{e202}turn0search3\u{e201}\nSo.",
+                "Coal is old.\nSo.",
+            ),
+            ("Coal\u{e200}filecite\u{e202}turn0file1\u{e201} is old.", "Coal is old."),
+            ("Coal \u{e200}cite\u{e202}turn0search1\u{e201}, and iron.", "Coal, and iron."),
+            ("\u{e203}Coal\u{e204} is old.\u{e206}", "Coal is old."),
+            ("Ask \u{e200}entity\u{e202}[\"person\",\"Ada\",\"surveyor\"]\u{e201}.", "Ask Ada."),
+            ("See \u{e200}url\u{e202}the map\u{e202}turn0search1\u{e201}.", "See the map."),
+            ("Here:\n\u{e200}image_group\u{e202}{\"query\":[\"coal\"]}\u{e201}\n", "Here:\n\n"),
+            ("Coal is old 【12†source】.", "Coal is old."),
+            ("Coal【4:0†beds.pdf】【turn0search1】 is old.", "Coal is old."),
+            ("【注意】 Coal 【1】 is † old.", "【注意】 Coal 【1】 is † old."),
+            ("Never closed \u{e200}cite", "Never closed cite"),
+        ] {
+            assert_eq!(without_citations(text), expected);
+        }
+        assert!(matches!(without_citations("Coal."), Cow::Borrowed(_)));
     }
 }

@@ -3,16 +3,13 @@
 //!
 //! The input is the rows of its tables; `cli` reads them from the databases.
 
-use crate::exchange::mempalace_tables::MempalaceTables;
-use crate::exchange::mempalace_tables::Row;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Display;
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::mempalace_chunks::link_chunks_and_cut_overlaps;
-use crate::model::{Entity, MAX_FILE_BYTES, Relation, fold_name, is_printable};
+use crate::model::{Date, Entity, MAX_FILE_BYTES, Relation, fold_name, is_printable};
 
 /// Limit for the size of a text, so that its front matter also fits into a file.
 const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
@@ -86,6 +83,101 @@ pub struct ImportedFact {
     pub relation: Relation,
 }
 
+/// The room of rows that only record that a file was mined.
+const REGISTRY_ROOM: &str = "_registry";
+
+/// A row of a table, or an item of a collection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The name of the table.
+    pub table: &'static str,
+    /// The id of the row.
+    pub id: String,
+    /// The values, by column or key.
+    pub fields: Map<String, Value>,
+}
+
+impl Row {
+    /// The key under which a piece stores the id of its text.
+    pub(super) const PARENT_KEY: &str = "parent_drawer_id";
+
+    /// Returns a field as text; `None` if it is missing, null or blank.
+    fn field_text(&self, key: &str) -> Option<String> {
+        let text = match self.fields.get(key)? {
+            Value::Null => return None,
+            Value::String(text) => text.trim().to_owned(),
+            value => value.to_string(),
+        };
+        Some(text).filter(|it| !it.is_empty())
+    }
+
+    /// Returns true if the row is a diary entry.
+    fn is_diary_entry(&self) -> bool {
+        self.field_text("type").as_deref() == Some("diary_entry")
+    }
+
+    /// Returns the id of the text that this row is a piece of.
+    fn parent_id(&self) -> Option<String> {
+        self.field_text(Self::PARENT_KEY).or_else(|| self.field_text("parent_entry_id"))
+    }
+
+    /// Returns the index of the piece in its text, from 0.
+    fn chunk_index(&self) -> Option<i64> {
+        self.fields.get("chunk_index").and_then(Value::as_i64)
+    }
+
+    /// Returns true if the row is not a text, but a record of MemPalace that it has mined a
+    /// file.
+    fn is_sentinel(&self) -> bool {
+        let marked = matches!(self.fields.get("is_sentinel"), Some(Value::Bool(true)));
+        marked || self.field_text("room").as_deref() == Some(REGISTRY_ROOM)
+    }
+
+    /// Parses a date; on failure returns the original text.
+    fn field_date(
+        &self,
+        key: &str,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) -> Result<Option<String>, String> {
+        let Some(text) = self.field_text(key) else { return Ok(None) };
+        if text.parse::<Date>().is_ok() {
+            return Ok(Some(text));
+        }
+        let time = self.field_timestamp(key, local).ok_or(text)?;
+        Ok(Some(time.to_rfc3339_opts(SecondsFormat::Secs, true)))
+    }
+
+    fn field_timestamp(
+        &self,
+        key: &str,
+        local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
+    ) -> Option<DateTime<Utc>> {
+        let text = self.field_text(key)?;
+        let with_offset = DateTime::parse_from_rfc3339(&text).ok().map(|it| it.to_utc());
+        let local_time = || text.parse::<NaiveDateTime>().ok().and_then(&local);
+        let day = || local(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN));
+        with_offset.or_else(local_time).or_else(day)
+    }
+}
+
+/// The rows of a MemPalace store.
+#[derive(Clone, Debug, Default)]
+pub struct MempalaceTables {
+    /// Texts with metadata; the text itself is in [`MempalaceTables::TEXT_KEY`].
+    pub texts: Vec<Row>,
+    /// The entities of the facts.
+    pub entities: Vec<Row>,
+    /// The facts.
+    pub triples: Vec<Row>,
+    /// Messages about rows that could not be read.
+    pub faults: Vec<String>,
+}
+
+impl MempalaceTables {
+    /// The key of the text itself, as in Chroma.
+    pub const TEXT_KEY: &str = "chroma:document";
+}
+
 /// Converts the rows of a store. MemPalace writes times in local time without an offset;
 /// `local` converts them to UTC.
 pub fn convert_mempalace_tables(
@@ -154,6 +246,11 @@ impl EntityNames {
 }
 
 impl MempalaceData {
+    /// Returns the names of the subjects of facts, each once.
+    pub fn fact_subjects(&self) -> BTreeSet<&str> {
+        self.facts.iter().map(|it| it.subject.as_str()).collect()
+    }
+
     /// Notes how many texts have no wing or no room.
     fn report_unfiled_texts(&mut self, texts: &[Row]) {
         let is_lost = |it: &&Row| {
@@ -308,9 +405,116 @@ fn required_name(row: &Row, column: &str) -> Result<String, String> {
     }
 }
 
-impl MempalaceData {
-    /// Returns the names of the subjects of facts, each once.
-    pub fn fact_subjects(&self) -> BTreeSet<&str> {
-        self.facts.iter().map(|it| it.subject.as_str()).collect()
+/// Minimum overlap in bytes of two pieces; a shorter one may be chance.
+const MIN_OVERLAP: usize = 20;
+
+/// Limit for the size of a joined text.
+const MAX_JOINED_BYTES: usize = 200_000;
+
+/// Marks the pieces of one document as such, and removes the overlaps from their texts: MemPalace
+/// splits mined documents, each piece begins with the end of the one before, and none names its
+/// document.
+///
+/// Rows are pieces if they have the same source, wing and room, are numbered without a gap,
+/// and each overlaps the one before in exactly one way. Exchanges of a conversation are
+/// numbered too, but do not overlap.
+fn link_chunks_and_cut_overlaps(rows: &mut [Row]) {
+    let mut documents: BTreeMap<[Option<String>; 3], Vec<usize>> = BTreeMap::new();
+    for (index, row) in rows.iter().enumerate() {
+        if row.parent_id().is_none()
+            && row.chunk_index().is_some()
+            && row.field_text("source_file").is_some()
+        {
+            let document = ["source_file", "wing", "room"].map(|it| row.field_text(it));
+            documents.entry(document).or_default().push(index);
+        }
+    }
+    for mut indices in documents.into_values().filter(|it| it.len() > 1) {
+        indices.sort_by_key(|it| rows[*it].chunk_index());
+        let Some(rests) = texts_without_overlap(rows, &indices) else { continue };
+        let whole = rows[indices[0]].id.clone();
+        for (index, rest) in indices.into_iter().zip(rests) {
+            let fields = &mut rows[index].fields;
+            fields.insert(Row::PARENT_KEY.to_owned(), whole.clone().into());
+            fields.insert(MempalaceTables::TEXT_KEY.to_owned(), rest.into());
+        }
+    }
+}
+
+/// Returns the text of each piece without its overlap with the one before; `None` if the rows
+/// are not pieces of one text.
+fn texts_without_overlap(rows: &[Row], indices: &[usize]) -> Option<Vec<String>> {
+    let mut rests: Vec<String> = Vec::new();
+    let (mut before, mut size) = ("", 0);
+    for (index, number) in indices.iter().zip(0..) {
+        let text = rows[*index].fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str)?;
+        let overlap = if number == 0 { 0 } else { overlap_length(before, text)? };
+        size += text.len() - overlap;
+        if rows[*index].chunk_index() != Some(number) || size > MAX_JOINED_BYTES {
+            return None;
+        }
+        rests.push(text[overlap..].to_owned());
+        before = text;
+    }
+    Some(rests)
+}
+
+/// Returns the number of bytes at the end of `before` with which `text` begins; `None` unless
+/// exactly one number of at least [`MIN_OVERLAP`] fits.
+fn overlap_length(before: &str, text: &str) -> Option<usize> {
+    let longest = before.len().min(text.len());
+    let fits = |it: &usize| before.as_bytes().ends_with(&text.as_bytes()[..*it]);
+    let mut lengths = (MIN_OVERLAP..longest).filter(|it| text.is_char_boundary(*it)).filter(fits);
+    let length = lengths.next()?;
+    lengths.next().is_none().then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn chunk_rows(texts: &[&str]) -> Vec<Row> {
+        let row = |(number, text): (usize, &&str)| {
+            let fields = json!({ "source_file": "/n/a.md", "wing": "w", "room": "r",
+                "chunk_index": number, (MempalaceTables::TEXT_KEY): text });
+            let id = format!("p{number}");
+            Row { table: "embeddings", id, fields: fields.as_object().cloned().unwrap_or_default() }
+        };
+        texts.iter().enumerate().map(row).collect()
+    }
+
+    fn joined_text(texts: &[&str]) -> Option<String> {
+        let mut rows = chunk_rows(texts);
+        link_chunks_and_cut_overlaps(&mut rows);
+        let text = |it: &Row| it.fields.get(MempalaceTables::TEXT_KEY)?.as_str().map(str::to_owned);
+        let is_piece = rows.iter().all(|it| it.parent_id().as_deref() == Some("p0"));
+        is_piece.then(|| rows.iter().filter_map(text).collect())
+    }
+
+    #[test]
+    fn overlapping_chunks_are_joined_into_one_text() {
+        let text = "Grey beds stand on end here like bööks, sawn off level, and red sandstone \
+             lies across them, as James Hutton saw.";
+        let cut = [&text[..60], &text[30..90], &text[60..]];
+        assert_eq!(joined_text(&cut).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn ambiguous_or_incomplete_chunks_are_not_joined() {
+        let line = "-".repeat(60);
+        assert_eq!(joined_text(&[&line, &line]), None, "it fits in many ways");
+        assert_eq!(
+            joined_text(&["User:\nWhy black?", "User:\nWhy grey?"]),
+            None,
+            "it fits in none"
+        );
+        let text = "Grey beds stand on end here like books, sawn off level, and red sandstone";
+        let mut rows = chunk_rows(&[&text[..50], &text[20..]]);
+        rows[1].fields["chunk_index"] = 2.into();
+        let before = rows.clone();
+        link_chunks_and_cut_overlaps(&mut rows);
+        assert_eq!(rows, before, "a piece is missing");
     }
 }

@@ -6,25 +6,20 @@
 //! parsed again before it is accepted.
 
 pub(crate) mod attached_comments;
-mod bracket_list;
-pub(crate) mod comments;
 mod edit;
-pub(crate) mod error;
 mod file_lines;
 mod item_matching;
-mod list_lines;
 pub(crate) mod output_node;
 pub(crate) mod parse;
-mod rewrite;
 mod splice;
 mod word_diff;
 mod write;
 
-pub(super) use comments::CommentsAndDashes;
+pub(super) use crate::format::yaml::attached_comments::CommentsAndDashes;
+pub(super) use crate::format::yaml::parse::YamlError;
+pub(super) use crate::format::yaml::write::{rewrite_edited_yaml, rewrite_yaml};
 pub(super) use edit::edit_yaml;
-pub(super) use error::YamlError;
 pub(super) use output_node::OutputNode;
 pub(super) use parse::{MapKey, Node, NodeValue, parse_yaml};
-pub(super) use rewrite::{rewrite_edited_yaml, rewrite_yaml};
 pub(super) use splice::splice_lists_and_texts;
 pub(super) use write::{one_line_scalar, serialize_yaml};

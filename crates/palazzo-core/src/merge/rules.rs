@@ -1,6 +1,6 @@
 //! The rule by which each field of a file is merged.
 
-use crate::merge::list_matching::ListKind;
+use crate::merge::list::ListKind;
 use crate::model::FileKind;
 
 /// How two versions of a field are merged.

@@ -2,14 +2,10 @@
 
 pub(crate) mod entity_check;
 pub(crate) mod entity_filter;
-mod folded_texts;
-mod former_names;
 pub(crate) mod grouped_entities;
 pub(crate) mod grouping;
 pub(crate) mod lazy_index;
 pub(crate) mod name_lookup;
-pub(crate) mod name_spelling;
-pub(crate) mod sorted_list;
 pub(crate) mod timeline;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,14 +13,12 @@ use std::sync::Arc;
 pub use entity_filter::EntityFilter;
 pub use timeline::{DatedFact, FactEvent, TimeSpan};
 
-use crate::model::graph::folded_texts::FoldedTexts;
-use crate::model::graph::former_names::FormerNames;
 use crate::model::graph::grouped_entities::GroupingCache;
 use crate::model::graph::lazy_index::{
-    KeyHash, LazyIndex, date_index_keys, hash_attribute_value, hash_attribute_values, hash_key,
-    hash_name_ignoring_case, relation_source_keys, spelling_index_keys,
+    FoldedTexts, KeyHash, LazyIndex, date_index_keys, hash_attribute_value, hash_attribute_values,
+    hash_key, hash_name_ignoring_case, relation_source_keys, spelling_index_keys,
 };
-use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation};
+use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, fold_name};
 
 type NameSet = BTreeSet<Arc<str>>;
 /// Entities by name, each with its file.
@@ -376,6 +370,44 @@ impl Graph {
         keys: impl Fn(&Entity) -> Vec<K>,
     ) -> BTreeSet<(K, Arc<str>)> {
         names_by_key(self.entities.iter(), keys)
+    }
+}
+
+/// The present names of entities by each name that they had before, folded.
+#[derive(Clone, Debug, Default)]
+struct FormerNames(BTreeMap<String, BTreeSet<Arc<str>>>);
+
+impl FormerNames {
+    /// Records that the entity `name` was called `former`.
+    fn insert(&mut self, former: &str, name: &Arc<str>) {
+        self.0.entry(fold_name(former)).or_default().insert(name.clone());
+    }
+
+    /// Removes what [`Self::insert`] has recorded.
+    fn remove(&mut self, former: &str, name: &str) {
+        let former = fold_name(former);
+        if let Some(left) = self.0.get_mut(&former) {
+            left.remove(name);
+            if left.is_empty() {
+                self.0.remove(&former);
+            }
+        }
+    }
+
+    /// Records that the entity `old` is called `name` now, and so was called by each former name of
+    /// `old`.
+    fn record_rename(&mut self, old: &str, name: &Arc<str>) {
+        for names in self.0.values_mut().filter(|it| it.contains(old)) {
+            names.insert(name.clone());
+        }
+        self.insert(old, name);
+    }
+
+    /// Yields the present names of the entities that were called `former`, whatever its case,
+    /// blanks and underscores.
+    fn present_names(&self, former: &str) -> impl Iterator<Item = &str> {
+        let names = if self.0.is_empty() { None } else { self.0.get(&fold_name(former)) };
+        names.into_iter().flatten().map(|it| &**it)
     }
 }
 

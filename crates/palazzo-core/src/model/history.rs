@@ -1,7 +1,6 @@
 //! The git history of a palace.
 
 pub(crate) mod item_diff;
-pub(crate) mod text_diff;
 pub(crate) mod visit;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::model::room::room_renames::RoomRenames;
+use crate::model::room::room_id::RoomRenames;
 use crate::model::{
     AmbiguousRoomError, Conflict, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll,
     ScrollId, Settings, Slug, Task, WorkSubject,

@@ -2,9 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod menu;
-pub(crate) mod room_destination;
 pub(crate) mod room_id;
-pub(crate) mod room_renames;
 use crate::model::{RoomId, RoomRef};
 
 use ulid::Ulid;

@@ -8,20 +8,13 @@
 //! length; a secret is then followed to its end, and the scanner continues behind it. So the time
 //! grows with the length of the text only.
 
-mod assigned_value;
 mod assignment;
-mod authorization;
-mod aws_secret_key;
-mod identifier;
 mod json_web_token;
 mod kind;
 mod placeholder;
 mod private_key;
 mod scanner;
 mod token_rules;
-mod url_password;
-mod variable_name;
-mod word_start;
 
 pub use kind::{Secret, SecretKind};
 pub use scanner::find_secrets;

@@ -1,11 +1,8 @@
 //! The settings from `palace.toml`.
 
 pub(crate) mod consent;
-pub(crate) mod template;
-pub(crate) mod watch_mode;
 use std::collections::BTreeSet;
 
-use crate::model::settings::template::TemplateSettings;
 use crate::model::{Code, Layout, RoomRef, TimeZone};
 
 /// The settings of one palace.
@@ -96,4 +93,36 @@ impl Settings {
             template: TemplateSettings::default(),
         }
     }
+}
+
+/// How a server notices changes that other programs make to the files of a palace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchMode {
+    /// With notifications of the operating system; where there are none, by polling every two
+    /// seconds.
+    Auto,
+    /// By polling every two seconds.
+    Poll,
+    /// Not at all, except commits and the files that a call uses.
+    Off,
+}
+
+/// The section `[template]` of a `palace.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TemplateSettings {
+    /// The purpose of the template, in one line; may be empty.
+    pub description: String,
+    /// The variables, in the order of the file.
+    pub variables: Vec<TemplateVariable>,
+}
+
+/// A variable of a template: `{{project}}` in its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateVariable {
+    /// The name: `project`.
+    pub name: String,
+    /// The meaning of its value, for the person who is asked for it.
+    pub description: String,
+    /// The value if none is given; `None`: one must be given.
+    pub default: Option<String>,
 }

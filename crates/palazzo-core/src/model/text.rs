@@ -1,9 +1,7 @@
-//! Functions on text: lines, printable characters, alphabetical order.
+//! Functions on text: lines, printable characters, alphabetical order, paths in it, lone surrogates.
 
 pub(crate) mod entity_link;
-pub(crate) mod file_names;
 pub(crate) mod invisible;
-pub(crate) mod lone_surrogates;
 pub(crate) mod look_alike;
 pub(crate) mod side_files;
 pub(crate) mod token_weight;
@@ -224,6 +222,67 @@ pub fn fold_name(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Yields the words of a text that can be paths of files, relative to some folder: `src/main.rs`,
+/// `README.md:12`. None of them leads out of that folder. Most of them name no file.
+pub fn file_names(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || "`'\"()[]{}<>,;|*=".contains(c);
+    text.split(is_end).map(without_position).filter(|it| can_be_path(it))
+}
+
+/// Removes what is not the path: a leading `./`, the line after a colon or `#`, a full stop.
+fn without_position(word: &str) -> &str {
+    let word = word.split_once([':', '#']).map_or(word, |(path, _)| path);
+    let word = word.trim_end_matches(['.', '!', '?', '…']);
+    word.strip_prefix("./").unwrap_or(word)
+}
+
+fn can_be_path(word: &str) -> bool {
+    let parts_are_names = word.split('/').all(|it| !matches!(it, "" | "." | ".."));
+    let is_long = word.len() > 2 && word.contains(['.', '/']);
+    is_long && parts_are_names && !word.contains('\\') && !word.contains(char::is_control)
+}
+
+/// The hex digits of the replacement character (U+FFFD).
+const REPLACEMENT_ESCAPE: &[u8] = b"fffd";
+
+/// One half of a surrogate pair.
+#[derive(PartialEq, Eq)]
+enum Surrogate {
+    High,
+    Low,
+}
+
+/// Replaces each lone surrogate in a JSON text, in place, by the replacement character.
+pub fn replace_lone_surrogates(json: &mut [u8]) {
+    let mut at = 0;
+    while at < json.len() {
+        let length = match leading_surrogate_escape(&json[at..]) {
+            Some(Surrogate::High)
+                if leading_surrogate_escape(&json[at + 6..]) == Some(Surrogate::Low) =>
+            {
+                12
+            }
+            Some(_) => {
+                json[at + 2..at + 6].copy_from_slice(REPLACEMENT_ESCAPE);
+                6
+            }
+            // An escaped backslash starts no escape.
+            None if json[at] == b'\\' => 2,
+            None => 1,
+        };
+        at += length;
+    }
+}
+
+fn leading_surrogate_escape(text: &[u8]) -> Option<Surrogate> {
+    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
+    match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
+        0xd800..=0xdbff => Some(Surrogate::High),
+        0xdc00..=0xdfff => Some(Surrogate::Low),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,5 +337,36 @@ mod tests {
             ],
             [3, 0, 0]
         );
+    }
+
+    #[test]
+    fn paths_are_found_without_lines_and_punctuation() {
+        let text = "See `src/main.rs:12:3`, [the book](./docs/a-b.md#top) and README.md.";
+        let found: Vec<_> = file_names(text).collect();
+        assert_eq!(found, ["src/main.rs", "docs/a-b.md", "README.md"]);
+    }
+
+    #[test]
+    fn no_path_leads_outside() {
+        let text = "/etc/passwd ../a.rs a/../b.rs a//b.rs https://a.b/c.d C:\\a.b ... e.";
+        assert_eq!(file_names(text).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn lone_surrogates_are_replaced_and_nothing_else_changes() {
+        for (input, expected) in [
+            (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\uDE00\uD83D""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\\ud83d \\\ud83d""#, r#""\\ud83d \\\ufffd""#),
+            (r#""\u00e9\n\""#, r#""\u00e9\n\""#),
+            (r"\ud8", r"\ud8"),
+            ("\\", "\\"),
+        ] {
+            let mut line = input.as_bytes().to_vec();
+            replace_lone_surrogates(&mut line);
+            assert_eq!(String::from_utf8(line).unwrap(), expected);
+        }
     }
 }

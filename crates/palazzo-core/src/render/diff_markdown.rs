@@ -1,9 +1,8 @@
 //! Renders the differences between two states of a palace as Markdown, for a pull request.
 
 use crate::model::{ChangeKind, ItemDiff, escape_unprintable_in_lines};
-use crate::render::diff_content::{ContentLine, content_lines};
-use crate::render::diff_json::item_kind_and_name;
-use crate::render::palace_diff::{change_summary, item_label};
+use crate::render::item_json::item_kind_and_name;
+use crate::render::palace_diff::{ContentLine, change_summary, content_lines, item_label};
 use crate::render::text::count_with_noun;
 
 /// Limit for the bytes of a summary; a comment on `GitHub` may have 65,536 characters.

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{DatedFact, FactEvent, Layout, Relation, Slot};
-use crate::render::date::{date_age, date_as_written_or_bc};
+use crate::render::age::{date_age, date_as_written_or_bc};
 use crate::render::text::{
     json_value_text, target_before_note, title_in_row, truncate, word_or_quoted,
 };

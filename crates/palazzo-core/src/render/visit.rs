@@ -9,7 +9,7 @@ use crate::model::{
     ChangeKind, HandOver, ItemDiff, ItemElement, PalaceItem, RecordedVisit, RepeatedChange,
     RepeatedChanges, VisitDetails,
 };
-use crate::render::diff_json::item_kind_and_name;
+use crate::render::item_json::item_kind_and_name;
 use crate::render::palace_diff::{MAX_DETAILS, item_label, palace_diff, part_label, value_label};
 use crate::render::text::{count_with_noun, in_quotes, one_line, truncate};
 use crate::render::{ago, item_diff_json, time_of_day};

@@ -5,13 +5,12 @@
 //! is normalized to 0..1 before the sum: raw scores have different scales, and in a
 //! combination of ranks, noise would outvote the ranker whose scores are clearer.
 
-use crate::search::document_terms::embedding_key;
+use crate::search::document_terms::{embedding_key, split_passages};
 
 use crate::model::{EmbeddingVector, VectorsByTextHash};
 use crate::search::Document;
 use crate::search::index_data::{Index, IndexedDocument};
-use crate::search::passage::split_passages;
-use crate::search::scored_doc::ScoredDoc;
+use crate::search::score::ScoredDoc;
 
 /// The weight of the semantic score; the word score has weight 1.
 const SEMANTIC_WEIGHT: f32 = 1.0;

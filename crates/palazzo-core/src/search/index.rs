@@ -6,7 +6,6 @@
 //! Terms and passages are numbers. A removed document leaves a gap; when there are many gaps,
 //! the index is compacted.
 
-pub(crate) mod compaction;
 use crate::search::index_data::Document;
 use crate::search::index_data::Index;
 use crate::search::index_data::IndexedDocument;
@@ -22,6 +21,7 @@ use rayon::prelude::*;
 use crate::model::{ItemId, ItemKind};
 use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
+use crate::search::word_beginnings::WordBeginnings;
 
 /// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
@@ -31,6 +31,9 @@ const NEIGHBOUR_DISTANCE: usize = 2;
 const MIN_TASK_DOCUMENTS: usize = 256;
 const BATCH_DOCUMENTS: usize = 16_384;
 
+/// Minimum number of removed passages before the index is compacted.
+const MIN_DELETED_PASSAGES: usize = 256;
+
 impl Index {
     /// Indexes many documents at once, on all processors.
     pub fn from_documents(documents: Vec<Document<'_>>) -> Self {
@@ -38,10 +41,7 @@ impl Index {
     }
 
     /// Indexes many documents with a copy of an empty lexicon.
-    pub(super) fn from_documents_with_lexicon(
-        mut documents: Vec<Document<'_>>,
-        empty: &Lexicon,
-    ) -> Self {
+    fn from_documents_with_lexicon(mut documents: Vec<Document<'_>>, empty: &Lexicon) -> Self {
         // In this order each room grows at its end, and neighbours are adjacent.
         documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self { lexicon: empty.clone(), ..Self::default() };
@@ -158,6 +158,49 @@ impl Index {
             std::iter::successors(next(&passage), next).take(NEIGHBOUR_DISTANCE).enumerate()
         };
         walk(|it| it.previous).chain(walk(|it| it.next))
+    }
+
+    fn needs_compaction(&self) -> bool {
+        self.deleted_passages > MIN_DELETED_PASSAGES.max(self.passages.len() / 4)
+    }
+
+    /// Renumbers documents and passages without the removed ones.
+    fn compact(&mut self) {
+        let passage_now = renumber_kept(self.passages.iter().map(|it| it.document != NO_NUMBER));
+        let entry_now = renumber_kept(self.documents.iter().map(Option::is_some));
+        let moved = |at: u32, now: &[u32]| now.get(at as usize).copied().unwrap_or(NO_NUMBER);
+        let in_order = &passage_now[..self.sorted_until as usize];
+        self.sorted_until = to_u32_number(in_order.iter().filter(|it| **it != NO_NUMBER).count());
+        self.passages.retain(|it| it.document != NO_NUMBER);
+        for it in &mut self.passages {
+            it.document = moved(it.document, &entry_now);
+            it.previous = moved(it.previous, &passage_now);
+            it.next = moved(it.next, &passage_now);
+        }
+        self.documents.retain(Option::is_some);
+        for it in self.documents.iter_mut().flatten() {
+            let passages = it.end_passage - it.first_passage;
+            it.first_passage = moved(it.first_passage, &passage_now);
+            it.end_passage = it.first_passage + passages;
+        }
+        for list in &mut self.postings {
+            for it in list.iter_mut() {
+                it.passage = moved(it.passage, &passage_now);
+            }
+            list.retain(|it| it.passage != NO_NUMBER);
+            list.shrink_to_fit();
+        }
+        self.document_numbers.values_mut().for_each(|it| *it = moved(*it, &entry_now));
+        let in_order = self.rooms.iter_mut().flat_map(|it| &mut it.documents_in_order);
+        in_order.for_each(|it| *it = moved(*it, &entry_now));
+        self.deleted_passages = 0;
+    }
+
+    /// Indexes many documents for one query alone, which is faster: words that it
+    /// cannot match are only counted. The hits of this query are those of the whole index.
+    pub fn for_query(documents: Vec<Document<'_>>, query: &str) -> Self {
+        let lexicon = Lexicon::for_words(WordBeginnings::of_query(query));
+        Self::from_documents_with_lexicon(documents, &lexicon)
     }
 
     /// Makes room for the postings of more documents. Of the first batch, which is mostly the only one,
@@ -302,6 +345,17 @@ fn sort_key<'a>(it: &'a Document<'_>) -> impl Ord + 'a {
     (it.wing.as_deref(), it.room.as_deref(), it.written, &it.item)
 }
 
+/// Assigns consecutive numbers to the kept items, and [`NO_NUMBER`] to the others.
+fn renumber_kept(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
+    let mut kept = 0;
+    let number = |is_kept: bool| {
+        let number = if is_kept { kept } else { NO_NUMBER };
+        kept += u32::from(is_kept);
+        number
+    };
+    are_kept.map(number).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -310,6 +364,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::ItemId;
     use crate::search::fixture::{day_of_2025, test_document};
     use crate::search::{Hits, Query};
 
@@ -403,5 +458,29 @@ mod tests {
         assert_eq!(index.postings.iter().map(Vec::len).sum::<usize>(), 0);
         assert!(index.rooms.iter().all(|it| it.length == 0 && it.documents_in_order.is_empty()));
         assert_eq!((index.passage_lengths.total, index.neighbour_lengths.total), (0, 0));
+    }
+
+    fn numbered_document((number, text): (usize, &String)) -> Document<'_> {
+        Document {
+            item: ItemId::Entity(number.to_string()),
+            text: text.as_str().into(),
+            ..test_document("", "")
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_index_for_a_query_has_the_hits_of_the_whole_index(
+            texts in proptest::collection::vec("((rivers?|bridg(e|es|ing)|mil(l|led)|ol|stone|7|07|march|mars|東京塔|brûlé|молоко|Γάλα|京都|月|a|ox|gewerkt|der|die|und|le|de) ){1,30}", 1..12),
+            query in "(river|brige|bridge|mills|sto|07|7|march|京|月|京都の|brule|the|older|werken|молока|γαλα|a|ol|of ){1,4}",
+        ) {
+            let documents: Vec<_> = texts.iter().enumerate().map(numbered_document).collect();
+            let find = |index: &Index| {
+                let query = Query { text: &query, limit: usize::MAX, ..Query::default() };
+                (index.find(&query, |_| true), index.count_items_by_word(&query, |_| true))
+            };
+            let whole = find(&Index::from_documents(documents.clone()));
+            prop_assert_eq!(find(&Index::for_query(documents, &query)), whole);
+        }
     }
 }

@@ -7,10 +7,10 @@
 //! of the score of its room, so that among equal passages the one in the likelier place is first.
 //! If the query asks for the present state, later documents of a room score higher.
 
-mod length_norm;
-mod recency;
-pub(crate) mod score_accumulator;
-use crate::search::scored_doc::ScoredDoc;
+use crate::search::score::{
+    CONTEXT_LENGTH_NORMALIZATION, PASSAGE_LENGTH_NORMALIZATION, ScoreAccumulator, ScoredDoc,
+    length_norm, neighbour_weight,
+};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -21,10 +21,6 @@ use crate::model::{EmbeddingVector, ItemId, ItemKind, VectorsByTextHash};
 use crate::search::index_data::{Index, IndexedDocument, Posting};
 use crate::search::lexicon::TermId;
 use crate::search::query_parser::{QueryWord, QueryWords};
-use crate::search::rank::length_norm::{
-    CONTEXT_LENGTH_NORMALIZATION, PASSAGE_LENGTH_NORMALIZATION, length_norm, neighbour_weight,
-};
-use crate::search::rank::score_accumulator::ScoreAccumulator;
 use crate::search::words::{byte_prefix, for_each_word};
 
 /// The weight of the score of the whole room, which is added to that of the best passage.

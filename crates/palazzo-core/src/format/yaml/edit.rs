@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
-use crate::format::yaml::comments::{Comment, CommentsAndDashes};
+use crate::format::yaml::attached_comments::{Comment, CommentsAndDashes};
 use crate::format::yaml::item_matching::{OldItem, match_items};
 use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
 use crate::format::yaml::write::{inline_yaml, serialize_yaml};

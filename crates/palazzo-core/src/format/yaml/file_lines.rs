@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::format::yaml::comments::CommentsAndDashes;
+use crate::format::yaml::attached_comments::CommentsAndDashes;
 use crate::format::yaml::parse::{Node, NodeValue};
 use crate::model::Position;
 

@@ -1,11 +1,12 @@
-//! Writes a tree as text in canonical form.
+//! Writes a tree as text in canonical form, and rewrites a whole file with its comments.
 
 use crate::format::yaml::output_node::OutputNode;
 use serde_json::Value;
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::format::yaml::attached_comments::AttachedComments;
+use crate::format::yaml::attached_comments::{AttachedComments, CommentsAndDashes};
+use crate::format::yaml::parse::{Node, parse_yaml};
 
 /// The line width from which formatters of YAML break lines.
 const MAX_LINE_WIDTH: usize = 80;
@@ -16,10 +17,7 @@ pub(in crate::format) fn serialize_yaml(out: &OutputNode) -> String {
 }
 
 /// Writes a file with its comments, which must have been fitted to the output.
-pub(in crate::format) fn serialize_yaml_with_comments(
-    out: &OutputNode,
-    notes: &AttachedComments,
-) -> String {
+fn serialize_yaml_with_comments(out: &OutputNode, notes: &AttachedComments) -> String {
     let mut text = String::new();
     write_comment_lines(&notes.above, 0, &mut text);
     out.write_lines(0, notes, &mut text);
@@ -228,4 +226,33 @@ fn write_block_literal(it: &str, indent: usize, beside: &str, text: &mut String)
         text.push('\n');
     }
     text.push_str(&"\n".repeat(breaks.saturating_sub(1)));
+}
+
+/// Writes the node that `out` makes of the parsed `text`, with the comments of `text`; `None` if
+/// `text` cannot be parsed.
+pub(in crate::format) fn rewrite_yaml(
+    text: &str,
+    out: impl Fn(&Node) -> OutputNode,
+) -> Option<String> {
+    let root = parse_yaml(text).ok()?;
+    let out = out(&root);
+    let mut notes =
+        AttachedComments::attach_all_comments(text, &root, &CommentsAndDashes::scan(text));
+    notes.fit_to_output(&out);
+    Some(serialize_yaml_with_comments(&out, &notes))
+}
+
+/// Writes the node `now` with the comments of `text`, whose content is `was`; `None` if `text`
+/// cannot be parsed.
+pub(in crate::format) fn rewrite_edited_yaml(
+    text: &str,
+    was: &OutputNode,
+    now: &OutputNode,
+) -> Option<String> {
+    let root = parse_yaml(text).ok()?;
+    let mut notes =
+        AttachedComments::attach_all_comments(text, &root, &CommentsAndDashes::scan(text));
+    notes.follow_items(was, now);
+    notes.fit_to_output(now);
+    Some(serialize_yaml_with_comments(now, &notes))
 }

@@ -1,4 +1,6 @@
-//! The codes of findings. The name of a code never changes.
+//! The codes of findings, and what the rule of a code consists of. The name of a code never changes.
+
+use std::fmt;
 
 /// The kind of a finding ([`Diagnostic`](crate::model::Diagnostic)).
 ///
@@ -173,4 +175,67 @@ impl Code {
                 | Self::StaleFile
         )
     }
+}
+
+/// One row of the table of codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The code.
+    pub code: Code,
+    /// The name of the code, as it is printed.
+    pub name: &'static str,
+    /// The severity of its findings.
+    pub severity: Severity,
+    /// The meaning: one sentence without a full stop.
+    pub meaning: &'static str,
+    /// The consequence, and how to fix it.
+    pub advice: &'static str,
+}
+
+/// The severity of a `Diagnostic`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The file, or the affected part of it, was skipped.
+    Error,
+    /// Everything was read, but something looks wrong.
+    Warning,
+    /// Nothing is wrong; for information only.
+    Info,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        })
+    }
+}
+
+pub(crate) const fn error_rule(
+    code: Code,
+    name: &'static str,
+    meaning: &'static str,
+    advice: &'static str,
+) -> Rule {
+    Rule { code, name, severity: Severity::Error, meaning, advice }
+}
+
+pub(crate) const fn warning_rule(
+    code: Code,
+    name: &'static str,
+    meaning: &'static str,
+    advice: &'static str,
+) -> Rule {
+    Rule { code, name, severity: Severity::Warning, meaning, advice }
+}
+
+pub(crate) const fn info_rule(
+    code: Code,
+    name: &'static str,
+    meaning: &'static str,
+    advice: &'static str,
+) -> Rule {
+    Rule { code, name, severity: Severity::Info, meaning, advice }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ulid::Ulid;
 
-use crate::model::room::room_renames::RoomRenames;
+use crate::model::room::room_id::RoomRenames;
 use crate::model::{Palace, RoomId, Scroll, ScrollId};
 
 impl Palace {

@@ -1,7 +1,10 @@
-//! The id of a room, and a reference to a room as files and tools write it.
+//! The id of a room, a reference to a room as files and tools write it, and the new ids of rooms that
+//! are renamed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use crate::model::{Slug, SlugError};
 
@@ -67,5 +70,106 @@ impl fmt::Display for RoomId {
             Some(wing) => write!(f, "{wing}/{}", self.slug),
             None => self.slug.fmt(f),
         }
+    }
+}
+
+/// The new name of a room: `slug` in the same wing, `wing/slug`, `wing/` with the same slug, and
+/// `/slug` or `/` for a room without a wing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoomDestination {
+    wing: WingChange,
+    /// `None` keeps the slug.
+    slug: Option<Slug>,
+}
+
+/// What a destination says of the wing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum WingChange {
+    /// The room stays in its wing.
+    Keep,
+    /// The room moves to this wing, or out of its wing.
+    Set(Option<Slug>),
+}
+
+impl RoomDestination {
+    /// Returns the new name of `room`.
+    pub fn of_room(&self, room: &RoomId) -> RoomId {
+        RoomId {
+            wing: match &self.wing {
+                WingChange::Keep => room.wing.clone(),
+                WingChange::Set(wing) => wing.clone(),
+            },
+            slug: self.slug.clone().unwrap_or_else(|| room.slug.clone()),
+        }
+    }
+}
+
+impl FromStr for RoomDestination {
+    type Err = SlugError;
+
+    fn from_str(text: &str) -> Result<Self, SlugError> {
+        let parse_unless_empty =
+            |it: &str| if it.is_empty() { Ok(None) } else { it.parse().map(Some) };
+        match text.split_once('/') {
+            Some((wing, slug)) => {
+                let (wing, slug) = (parse_unless_empty(wing)?, parse_unless_empty(slug)?);
+                Ok(Self { wing: WingChange::Set(wing), slug })
+            }
+            None => Ok(Self { wing: WingChange::Keep, slug: Some(text.parse()?) }),
+        }
+    }
+}
+
+/// The present names of missing rooms that were renamed by hand; unknown until they are searched in
+/// the history. A cache, which is not compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoomRenames(OnceLock<BTreeMap<RoomId, RoomId>>);
+
+impl RoomRenames {
+    /// Returns whether the renamed rooms were searched.
+    pub(crate) fn is_known(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// Stores the present name of each renamed room, unless it is stored already.
+    pub(crate) fn set(&self, renames: BTreeMap<RoomId, RoomId>) {
+        let _ = self.0.set(renames);
+    }
+
+    /// Returns the present name of a room: its own, unless it is known to be renamed.
+    pub(crate) fn present_name(&self, room: RoomId) -> RoomId {
+        self.0.get().and_then(|it| it.get(&room)).cloned().unwrap_or(room)
+    }
+
+    /// Yields the old names of a room.
+    pub(crate) fn old_names<'a>(&'a self, room: &'a RoomId) -> impl Iterator<Item = &'a RoomId> {
+        let renames = self.0.get().into_iter().flatten();
+        renames.filter(move |(_, new)| *new == room).map(|(old, _)| old)
+    }
+}
+
+impl PartialEq for RoomRenames {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_destination_names_a_slug_a_wing_or_both() {
+        let to = |text: &str| {
+            let room = "west/attic".parse().unwrap();
+            text.parse::<RoomDestination>().unwrap().of_room(&room).to_string()
+        };
+        assert_eq!(to("loft"), "west/loft");
+        assert_eq!(to("east/loft"), "east/loft");
+        assert_eq!(to("east/"), "east/attic");
+        assert_eq!(to("/loft"), "loft");
+        assert_eq!(to("/"), "attic");
+        assert!("".parse::<RoomDestination>().is_err());
+        assert!("a/b/c".parse::<RoomDestination>().is_err());
     }
 }

@@ -1,14 +1,13 @@
 //! Scans a text for secrets of all kinds.
 
 use crate::model::secret::assignment::assigned_secret_at;
-use crate::model::secret::authorization::authorization_at;
-use crate::model::secret::aws_secret_key::aws_secret_key_at;
-use crate::model::secret::json_web_token::json_web_token_at;
-use crate::model::secret::kind::Secret;
+use crate::model::secret::json_web_token::{decode_base64, json_web_token_at};
+use crate::model::secret::kind::{Secret, SecretKind};
+use crate::model::secret::placeholder::{
+    MAX_JUDGED_LEN, has_digit_and_letter, is_example, is_placeholder, looks_random,
+};
 use crate::model::secret::private_key::{encoded_key_at, private_key_at};
-use crate::model::secret::token_rules::token_at;
-use crate::model::secret::url_password::{telegram_token_at, url_password_at};
-use crate::model::secret::word_start::{count_underscores, ends_word, is_inside_word};
+use crate::model::secret::token_rules::{aws_secret_key_at, token_at};
 
 /// Whether something that the scanner looks at may begin with a byte. Most bytes of a text are
 /// skipped by it.
@@ -124,6 +123,212 @@ fn secret_at_colon(text: &str, at: usize) -> Option<Secret> {
         true => url_password_at(text, at),
         false => telegram_token_at(text, at),
     }
+}
+
+/// The headers that contain a scheme and credentials.
+const SCHEME_HEADERS: [&str; 1] = ["authorization"];
+
+/// The headers that contain a token alone.
+const TOKEN_HEADERS: [&str; 4] = ["x-api-key", "x-auth-token", "x-access-token", "private-token"];
+
+/// The schemes of tokens, besides `Basic` with a user and a password.
+const TOKEN_SCHEMES: [&str; 5] = ["bearer ", "token ", "apikey ", "api-key ", "key "];
+
+/// The maximum number of characters between the name and the scheme.
+const MAX_SEPARATORS: usize = 8;
+
+/// The minimum length of a token.
+const MIN_TOKEN_LEN: usize = 20;
+
+/// Returns the credentials of the header that begins at `at`. If they are a secret of a kind of its
+/// own, `specific_at` returns it for the place where they begin.
+fn authorization_at(
+    text: &str,
+    at: usize,
+    specific_at: impl Fn(usize) -> Option<Secret>,
+) -> Option<Secret> {
+    let bytes = text.as_bytes();
+    let word_end = |at: usize, words: &[&str]| {
+        let has = |it: &&&str| {
+            let found = bytes.get(at..at + it.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(it.as_bytes()))
+        };
+        words.iter().find(has).map(|it| at + it.len())
+    };
+    let value_start = |name_end: usize| {
+        let is_separator = |it: &&u8| b" \"'\\=:,".contains(it);
+        let between = bytes[name_end..].iter().take(MAX_SEPARATORS).take_while(is_separator);
+        Some(name_end + between.count()).filter(|it| *it > name_end)
+    };
+    let (start, is_secret): (usize, fn(&str) -> bool) = match word_end(at, &SCHEME_HEADERS) {
+        Some(name_end) => {
+            let scheme_at = value_start(name_end)?;
+            match word_end(scheme_at, &["basic "]) {
+                Some(start) => (start, is_user_and_password),
+                None => (word_end(scheme_at, &TOKEN_SCHEMES)?, is_token),
+            }
+        }
+        None => (value_start(word_end(at, &TOKEN_HEADERS)?)?, is_token),
+    };
+    let is_credential = |it: &&u8| it.is_ascii_alphanumeric() || b"+/=_-.~".contains(it);
+    let len = bytes[start..].iter().take_while(is_credential).count();
+    let credentials = text[start..start + len].trim_end_matches('.');
+    let range = start..start + credentials.len();
+    let other =
+        || is_secret(credentials).then_some(Secret { range, kind: SecretKind::AUTHORIZATION });
+    specific_at(start).or_else(other)
+}
+
+fn is_user_and_password(credentials: &str) -> bool {
+    let decoded = decode_base64(credentials).and_then(|it| String::from_utf8(it).ok());
+    let password = decoded.as_deref().and_then(|it| it.split_once(':')).map(|(_, it)| it);
+    password.is_some_and(|it| !is_placeholder(it))
+}
+
+fn is_token(credentials: &str) -> bool {
+    let beginning = &credentials[..credentials.len().min(MAX_JUDGED_LEN)];
+    beginning.len() >= MIN_TOKEN_LEN && looks_random(beginning) && !is_example(beginning)
+}
+
+/// The maximum length of a password that contains the end of a server's name, such as `/`.
+const MAX_UNENCODED_LEN: usize = 128;
+
+/// The minimum length of a password.
+const MIN_PASSWORD_LEN: usize = 3;
+
+/// The minimum length of a password in front of the name of a variable.
+const MIN_LITERAL_LEN: usize = 8;
+
+/// The domains that exist for documentation only (RFC 2606).
+const EXAMPLE_DOMAINS: [&str; 6] =
+    ["example.com", "example.org", "example.net", "example", "test", "invalid"];
+
+/// What ends the server in a URL. A password that contains it should be encoded, but often is not.
+const SERVER_ENDINGS: &[u8] = b"/|),";
+
+/// The number of digits in front of the colon of a token of Telegram.
+const TELEGRAM_ID_LEN: std::ops::RangeInclusive<usize> = 8..=10;
+
+/// The length of the part behind the colon.
+const TELEGRAM_KEY_LEN: usize = 35;
+
+/// Returns the password in the URL whose `://` begins at `at`.
+fn url_password_at(text: &str, at: usize) -> Option<Secret> {
+    let start = at + "://".len();
+    let is_end = |it: u8| it.is_ascii_whitespace() || b"\"'`\\".contains(&it);
+    let bytes = text.as_bytes().get(start..)?.iter();
+    let len = bytes.take_while(|it| !is_end(**it) && !SERVER_ENDINGS.contains(it)).count();
+    let (user_and_password, host) = match text[start..start + len].rsplit_once('@') {
+        Some(parts) => parts,
+        None => unencoded_parts(&text[start..], len, is_end)?,
+    };
+    let (user, password) = user_and_password.split_once(':')?;
+    let password_start = start + user.len() + 1;
+    if !user.chars().all(|it| it.is_alphanumeric() || "._~%+-".contains(it)) {
+        return None;
+    }
+    let token = (start..=password_start).find_map(|it| token_at(text, it));
+    if token.is_some() {
+        return token;
+    }
+    let is_described =
+        password.len() < MIN_PASSWORD_LEN || password == user || is_placeholder(password);
+    let is_secret = !is_described && looks_like_password(password, host);
+    let range = password_start..password_start + password.len();
+    is_secret.then_some(Secret { range, kind: SecretKind::URL_PASSWORD })
+}
+
+/// Splits a URL at the `@` behind a password that contains the end of a server's name, which would
+/// be at `len`.
+fn unencoded_parts(url: &str, len: usize, is_end: fn(u8) -> bool) -> Option<(&str, &str)> {
+    let (_, beginning) = url[..len].split_once(':')?;
+    if beginning.is_empty() || beginning.bytes().all(|it| it.is_ascii_digit()) {
+        return None; // A port, or the path of a file.
+    }
+    let rest = url.as_bytes()[len..].iter().take(MAX_UNENCODED_LEN);
+    let at = len + rest.take_while(|it| !is_end(**it)).position(|it| *it == b'@')?;
+    let host = url[at + 1..].split(|it: char| u8::try_from(it).is_ok_and(is_end)).next()?;
+    let (_, password) = url[..at].split_once(':')?;
+    looks_random(password).then_some((&url[..at], host))
+}
+
+/// Returns whether a password in front of a server is one, and no word of a documentation.
+fn looks_like_password(password: &str, host: &str) -> bool {
+    let name = host.split([':', '/', '?']).next().unwrap_or_default();
+    let is_in = |domain: &&str| {
+        name.strip_suffix(domain).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+    };
+    match host.chars().next() {
+        // `$DB_HOST`, `{host}`, `%s`, `<host>`
+        Some('$' | '{' | '%' | '<' | '#') => {
+            password.len() >= MIN_LITERAL_LEN && has_digit_and_letter(password)
+        }
+        Some(it) if it.is_alphanumeric() || it == '[' => {
+            !EXAMPLE_DOMAINS.iter().any(is_in) || looks_random(password)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the token of a Telegram bot whose colon is at `at`: the id, a colon and 35 characters.
+fn telegram_token_at(text: &str, at: usize) -> Option<Secret> {
+    let bytes = text.as_bytes();
+    if !bytes[at + 1..].starts_with(b"AA") {
+        return None;
+    }
+    let id = bytes[..at].iter().rev().take(11).take_while(|it| it.is_ascii_digit()).count();
+    let is_key = |it: &&u8| it.is_ascii_alphanumeric() || matches!(**it, b'-' | b'_');
+    let key = bytes[at + 1..].iter().take(TELEGRAM_KEY_LEN + 1).take_while(is_key).count();
+    let body = text.get(at + 1..at + 1 + key)?;
+    let is_token = TELEGRAM_ID_LEN.contains(&id) && key == TELEGRAM_KEY_LEN && looks_random(body);
+    let range = at - id..at + 1 + key;
+    let kind = SecretKind::of_service("Telegram token");
+    (is_token && !is_example(body)).then_some(Secret { range, kind })
+}
+
+/// The maximum length of the parameters of a terminal sequence, such as `01;31`.
+const MAX_SEQUENCE_LEN: usize = 16;
+
+/// Returns whether a word may begin behind a text.
+fn ends_word(before: &[u8]) -> bool {
+    let is_word = before.last().is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    !is_word || ends_encoded_character(before) || ends_terminal_sequence(before)
+}
+
+/// Returns true where, by the last character alone, no word can begin behind a text, and no `_` is. It is
+/// quicker than [`ends_word`].
+fn is_inside_word(before: &[u8]) -> bool {
+    // Escapes and terminal sequences end in digits and the other letters.
+    let last = before.last();
+    last.is_some_and(|it| matches!(it, b'g'..=b'l' | b'o'..=b'q' | b's' | b'u'..=b'z' | b'G'..=b'J' | b'L'..=b'Z'))
+}
+
+/// Returns the number of `_` at the end of a text: where Markdown emphasises a word, and between
+/// the words of a name.
+fn count_underscores(before: &[u8]) -> usize {
+    before.iter().rev().take(3).take_while(|it| **it == b'_').count()
+}
+
+/// Returns whether a text ends with an escape of a string or a URL: `\n`, `\x20`, `\u0022`, `%3D`.
+fn ends_encoded_character(before: &[u8]) -> bool {
+    let digits = match before {
+        [.., b'\\', b'n' | b'r' | b't'] => return true,
+        [.., b'%', _, _] | [.., b'\\', b'x', _, _] => 2,
+        [.., b'\\', b'u', _, _, _, _] => 4,
+        _ => return false,
+    };
+    before[before.len() - digits..].iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Returns whether a text ends with a sequence that sets the colour of a terminal or clears its
+/// line, with or without the escape character: `[0;32m`, `[K`.
+fn ends_terminal_sequence(before: &[u8]) -> bool {
+    let Some((b'm' | b'K', parameters)) = before.split_last() else {
+        return false;
+    };
+    let is_parameter = |it: &&u8| it.is_ascii_digit() || **it == b';';
+    let len = parameters.iter().rev().take(MAX_SEQUENCE_LEN).take_while(is_parameter).count();
+    parameters[..parameters.len() - len].ends_with(b"[")
 }
 
 #[cfg(test)]
@@ -349,5 +554,100 @@ mod tests {
         let cases: Vec<_> = (0..SEEDS).flat_map(cases).collect();
         let table = score_table(&score_cases(&cases).0);
         insta::assert_snapshot!("corpus-scores", table);
+    }
+
+    #[test]
+    fn credentials_of_headers_are_found_to_their_end() {
+        let token = "k9fjw2LmQzRt".repeat(500);
+        for header in [
+            "Authorization: Bearer ",
+            "authorization: token ",
+            "\"Authorization\": \"ApiKey ",
+            "X-Api-Key: ",
+            "x-auth-token=",
+            "PRIVATE-TOKEN: ",
+        ] {
+            let text = format!("{header}{token}\"");
+            let found = authorization_at(&text, usize::from(header.starts_with('"')), |_| None);
+            assert_eq!(found.unwrap().range, header.len()..header.len() + token.len(), "{header}");
+        }
+    }
+
+    #[test]
+    fn words_behind_the_name_of_a_header_are_no_credentials() {
+        for text in [
+            "Authorization: token based, not by password",
+            "X-Api-Key: your-api-key-goes-here-please",
+            "x-api-key-of-the-weather-service",
+        ] {
+            assert_eq!(authorization_at(text, 0, |_| None), None, "{text}");
+        }
+    }
+
+    fn password(url: &str) -> &str {
+        let found = url_password_at(url, url.find("://").unwrap());
+        found.map_or("", |it| &url[it.range])
+    }
+
+    #[test]
+    fn a_password_in_a_url_ends_at_the_server() {
+        for (url, expected) in [
+            ("postgres://app:k9fjw2LmQz@db.examplecorp.com/prod", "k9fjw2LmQz"),
+            ("postgres://app:k9fjw2LmQz@$DB_HOST:5432/prod", "k9fjw2LmQz"),
+            ("postgres://app:k9fjw2LmQz@{host}/prod", "k9fjw2LmQz"),
+            ("postgres://app:Xk3,9fjw2LmQz@db.corp.net/prod", "Xk3,9fjw2LmQz"),
+            ("postgres://app:Xk3)9fjw2LmQz@db.corp.net/prod", "Xk3)9fjw2LmQz"),
+            ("postgres://app:Xk3/9fjw2LmQz@db.corp.net/prod", "Xk3/9fjw2LmQz"),
+            ("postgres://müller:k9fjw2LmQz@db.corp.net/prod", "k9fjw2LmQz"),
+            ("postgres://app:k9f@jw2@db.corp.net/prod", "k9f@jw2"),
+            ("(https://app:s3cr3tPwGiIjHG@db.example.org)", "s3cr3tPwGiIjHG"),
+        ] {
+            assert_eq!(password(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_of_any_length_is_found() {
+        let long = "k9fjw2LmQz".repeat(200);
+        assert_eq!(password(&format!("https://oauth2:{long}@git.corp.net/a.git")), long);
+    }
+
+    #[test]
+    fn words_of_documentations_ports_and_paths_are_no_passwords() {
+        for url in [
+            "https://ada:hunter2@example.com",
+            "https://ada:letmein@db.example.org:5432/a",
+            "https://ada:sesame@db.test",
+            "https://user:password@{host}/path",
+            "http://localhost:3000/a1b2c3d4e5f6/b@c.d",
+            "http://user:%s@%s",
+            "file://C:/a1b2c3d4e5f6/x@y.d",
+            "(http://a.b:c), the mail is ada@seams.dev",
+        ] {
+            assert_eq!(password(url), "", "{url}");
+        }
+    }
+
+    #[test]
+    fn a_word_begins_behind_signs_escapes_and_terminal_sequences() {
+        for before in
+            ["", " ", "=", "ü", "\\n", "\\x20", "\\u003d", "token%3D", "\u{1b}[0;32m", "[32m", "[K"]
+        {
+            assert!(ends_word(before.as_bytes()), "{before}");
+            assert!(!is_inside_word(before.as_bytes()), "{before}");
+        }
+        for before in ["a", "z", "1", "_", "32m", "\\g", "u003d", "%3", "\\u00zd", "[am"] {
+            assert!(!ends_word(before.as_bytes()), "{before}");
+        }
+    }
+
+    #[test]
+    fn most_letters_are_inside_of_a_word() {
+        assert!(is_inside_word(b"wo") && !is_inside_word(b"wo_") && !is_inside_word(b"%20"));
+    }
+
+    #[test]
+    fn underscores_are_counted() {
+        assert_eq!(["a", "_", "a__"].map(|it| count_underscores(it.as_bytes())), [0, 1, 2]);
     }
 }

@@ -1,4 +1,5 @@
-//! The tokens that are recognised by their first characters, as their services document them.
+//! The tokens that are recognised by their first characters, as their services document them, and the
+//! secret half of an access key of AWS, which is recognised by its name.
 
 use crate::model::secret::kind::{Secret, SecretKind};
 use crate::model::secret::placeholder::{MAX_JUDGED_LEN, is_example, looks_random};
@@ -222,6 +223,38 @@ const LOWER_RULES: &[TokenRule] = &[
     rule("rk_live_", "Stripe key", is_alphanumeric, 16, UNLIMITED),
     rule("whsec_", "Stripe key", is_base64, 32, 64),
 ];
+
+/// The names of the key in files and answers of AWS, without case and underscores.
+const AWS_KEY_NAMES: [&str; 4] =
+    ["awssecretaccesskey", "awssecretkey", "secretaccesskey", "s3secretaccesskey"];
+
+/// The length of a key.
+const AWS_KEY_LEN: usize = 40;
+
+/// The maximum number of characters between the name and the key.
+const MAX_SEPARATORS: usize = 12;
+
+/// Returns the key whose name begins at `at`.
+pub(super) fn aws_secret_key_at(text: &str, at: usize) -> Option<Secret> {
+    let rest = &text.as_bytes()[at..];
+    let longest = AWS_KEY_NAMES[0].len() + 4;
+    let is_name = |it: &&u8| it.is_ascii_alphanumeric() || **it == b'_';
+    let name_len = rest.iter().take(longest).take_while(is_name).count();
+    let letters = rest[..name_len].iter().filter(|it| **it != b'_').map(u8::to_ascii_lowercase);
+    if !AWS_KEY_NAMES.iter().any(|it| letters.clone().eq(it.bytes())) {
+        return None;
+    }
+    let is_separator =
+        |it: &&u8| matches!(**it, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b'=' | b':' | b'>');
+    let between = rest[name_len..].iter().take(MAX_SEPARATORS).take_while(is_separator).count();
+    let start = at + name_len + between;
+    let is_base64 = |it: &&u8| it.is_ascii_alphanumeric() || matches!(**it, b'+' | b'/');
+    let bytes = &text.as_bytes()[start..];
+    let len = bytes.iter().take(AWS_KEY_LEN + 1).take_while(is_base64).count();
+    let key = text.get(start..start + len).filter(|_| len == AWS_KEY_LEN && between > 0)?;
+    (looks_random(key) && !is_example(key))
+        .then_some(Secret { range: start..start + len, kind: SecretKind::AWS_SECRET_KEY })
+}
 
 #[cfg(test)]
 mod tests {

@@ -137,8 +137,6 @@ pub(crate) fn find_work_file<T: WorkItem>(
     all: &BTreeMap<String, T>,
     name: &str,
 ) -> Result<String, Refusal> {
-    let stem =
-        |file: &str| file.rsplit('/').next().map(|it| it.trim_end_matches(".yaml").to_owned());
     if let Some((file, _)) =
         all.iter().find(|(it, _)| *it == name || stem(it).as_deref() == Some(name))
     {
@@ -164,20 +162,26 @@ pub(crate) fn find_work_file<T: WorkItem>(
             );
             Err(Refusal::Invalid(why))
         }
-        several => {
-            let ids =
-                several.iter().take(5).filter_map(|(file, it)| Some((stem(file)?, it.created())));
-            let day = |it: DateTime<Utc>| it.format(" (created %Y-%m-%d %H:%M UTC)").to_string();
-            let id = |(it, created): (String, Option<DateTime<Utc>>)| {
-                quoted_unless_plain(&it) + &created.map(day).unwrap_or_default()
-            };
-            Err(Refusal::AmbiguousName {
-                sentence: "several are called",
-                name: name.to_owned(),
-                advice: "; give the id of one of them: ",
-                candidates: ids.map(id).collect(),
-            })
-        }
+        several => Err(ambiguous_title_refusal(several, name)),
+    }
+}
+
+/// Returns the name of the file of a task or a process, without the ending.
+fn stem(file: &str) -> Option<String> {
+    file.rsplit('/').next().map(|it| it.trim_end_matches(".yaml").to_owned())
+}
+
+fn ambiguous_title_refusal<T: WorkItem>(several: &[(&String, &T)], name: &str) -> Refusal {
+    let ids = several.iter().take(5).filter_map(|(file, it)| Some((stem(file)?, it.created())));
+    let day = |it: DateTime<Utc>| it.format(" (created %Y-%m-%d %H:%M UTC)").to_string();
+    let id = |(it, created): (String, Option<DateTime<Utc>>)| {
+        quoted_unless_plain(&it) + &created.map(day).unwrap_or_default()
+    };
+    Refusal::AmbiguousName {
+        sentence: "several are called",
+        name: name.to_owned(),
+        advice: "; give the id of one of them: ",
+        candidates: ids.map(id).collect(),
     }
 }
 

@@ -39,15 +39,17 @@ mod workspaces;
 
 use std::path::{Path, PathBuf};
 
-pub use crate::conflicts::from_merge::conflict_file;
-pub use crate::conflicts::list_conflicts;
 pub use crate::conflicts::resolve::{ResolvedConflict, command_to_finish_merge, resolve_conflict};
-pub use crate::editor::{
-    Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
-    Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Symbol,
-};
+pub use crate::conflicts::{conflict_file, list_conflicts};
+pub use crate::editor::EditorPalace;
+pub use crate::editor::completion::{Completion, CompletionKind, CompletionList};
+pub use crate::editor::findings::EditorFinding;
+pub use crate::editor::fixes::Fix;
+pub use crate::editor::outline::{NamedItem, OutlineEntry, OutlineKind};
+pub use crate::editor::references::{FilePlace, NeighbourRoom};
+pub use crate::editor::rename::FileChange;
+pub use crate::editor::symbol::Symbol;
 pub use crate::graph::create::{EntityCreationOutcome, ExtendedEntity, create_entities};
-pub use crate::graph::dates::parse_date_argument;
 pub use crate::graph::delete::{
     DeletedEntities, EntityDeletionOutcome, delete_entities, delete_entities_by_exact_name,
 };
@@ -59,35 +61,33 @@ pub use crate::graph::entity_relations::{
     Direction, RelationPage, RelationQuery, get_relationships,
 };
 pub use crate::graph::list_entities::{EntityPage, EntityQuery, list_entities};
+pub use crate::graph::parse_date_argument;
 pub use crate::graph::relations::RelationRemoval;
 pub use crate::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
 pub use crate::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::history::diff::{PalaceDiff, diff_palace};
-pub use crate::history::file_diff::{compare_file_versions, describe_file};
-pub use crate::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
-pub use crate::history::log_filter::LogFilter;
+pub use crate::history::item_diffs::{compare_file_versions, describe_file};
+pub use crate::history::log::{CommitLog, LogFilter, LoggedCommit, blame_item, list_commits};
 pub use crate::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::history::revert::{KeepReason, KeptFile, UndoneCommit};
 pub use crate::history::revisions::RevisionQuery;
-pub use crate::history::undo::undo_last_call;
-pub use crate::history::undo_visit::{UndoSelection, undo_visit};
+pub use crate::history::undo::{UndoSelection, undo_last_call, undo_visit};
 pub use crate::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
 pub use crate::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::import::mine::{
     MineSummary, MinedCounts, MinedFile, SourceFile, file_mined_texts, is_palace_file,
 };
-pub use crate::import::redactions::{ImportOptions, RedactedSecret, redact_messages};
+pub use crate::import::{ImportOptions, RedactedSecret, redact_messages};
 pub use crate::items::delete_items::delete_items;
-pub use crate::items::item_change::{ItemChange, ItemChangeVerb};
 pub use crate::items::move_item::move_item;
-pub use crate::maintain::check::{CheckReport, PalaceReport, check_palaces};
+pub use crate::items::{ItemChange, ItemChangeVerb};
+pub use crate::maintain::check::{CheckReport, PalaceReport, check_palaces, list_findings};
 pub use crate::maintain::doctor::{
     DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders,
     palaces_outside_checkout, remove_git_lock,
 };
-pub use crate::maintain::fix::{FixReport, fix_files};
-pub use crate::maintain::fix_conflicts::fix_settled_conflicts;
+pub use crate::maintain::fix::{FixReport, fix_files, fix_settled_conflicts};
 pub use crate::maintain::fix_old_names::fix_old_names;
 pub use crate::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
@@ -96,7 +96,6 @@ pub use crate::maintain::init::{
     repository_of_new_palace,
 };
 pub use crate::maintain::locate::locate_text;
-pub use crate::maintain::palace_findings::list_findings;
 pub use crate::maintain::trust::{give_consent, list_consents, missing_consents, remove_consents};
 pub use crate::memory_server::changes::{
     DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
@@ -118,21 +117,21 @@ pub use crate::mempalace::tunnels::{
     DrawerRoomsByName, ReachedRoom, RoomAcrossWings, TunnelStats, drawer_rooms_by_name,
     find_tunnels, traverse_rooms, tunnel_stats,
 };
-pub use crate::merge::{
-    FilePart, MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles,
-    UnchangedFiles, merge_palaces,
-};
+pub use crate::merge::conflict::MergeConflict;
+pub use crate::merge::outcome::{MergeOutcome, merge_palaces};
+pub use crate::merge::{FilePart, MERGE_RULES_VERSION, MergeInput, RawFiles, UnchangedFiles};
 pub use crate::merge_driver::{
     FieldMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
 pub use crate::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};
-pub use crate::pages::map_app::render_map_app;
 pub use crate::pages::request::{PageRequest, PageTarget, parse_page_path};
+pub use crate::pages::room::render_map_app;
 pub use crate::pages::{render_page, render_refusal_page};
 pub use crate::palace::change_plan::ChangeMode;
 pub use crate::palace::file_states::ChangeCounters;
 pub use crate::palace::findings::Finding;
+pub use crate::palace::open_palace::WaitCallback;
 pub use crate::proposals::{
     PalaceProposals, check_branch_name, list_proposals, list_proposals_of_home,
     merge_and_drop_commands, open_proposal, proposal_range,
@@ -140,13 +139,13 @@ pub use crate::proposals::{
 pub use crate::rooms::build::{Blueprint, BuiltRoom, build_room};
 pub use crate::rooms::move_room::{MovedRoom, delete_room, rename_room};
 pub use crate::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
+pub use crate::search::SearchQuery;
 pub use crate::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
 };
 pub use crate::search::palace_search::{SearchHit, SearchResults, search_palace};
-pub use crate::search::search_filters::SearchQuery;
 pub use crate::semantic::embed::{EmbedOutcome, embed_passages};
-pub use crate::semantic::ranking_report::RankingReport;
+pub use crate::semantic::vector_store::RankingReport;
 pub use crate::sync::{
     BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetup, SyncState, SyncTiming,
     SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync, set_up_sync,
@@ -156,18 +155,21 @@ pub use crate::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
     read_template,
 };
-pub use crate::walk::built_room::{show_built_room, update_menu_in_built_room};
-pub use crate::walk::choice::{ActionToolCall, Choice, ChoiceOutcome, Everything, EverythingPart};
-pub use crate::walk::choices::{Choices, list_choices, read_by_name};
+pub use crate::walk::choices::{
+    ActionToolCall, Choice, ChoiceOutcome, Choices, Everything, EverythingPart, list_choices,
+    read_by_name,
+};
 pub use crate::walk::choose_number::{
-    choose_global_action, find_choice, narrate_tool_answer, run_choice,
+    choose_global_action, copy_listing, find_choice, listed_items, narrate_tool_answer,
+    restore_listing, run_choice, take_listing,
 };
 pub use crate::walk::contents::{show_entity, show_one_of_entities};
-pub use crate::walk::current_room::{look_around, with_menu};
+pub use crate::walk::current_room::{
+    look_around, show_built_room, update_menu_in_built_room, with_menu,
+};
 pub use crate::walk::enter::{create_workspace_from_template, enter_current_palace, set_workspace};
 pub use crate::walk::everything::EverythingPage;
 pub use crate::walk::item_names::{ItemName, list_item_names};
-pub use crate::walk::listed_items::{copy_listing, listed_items, restore_listing, take_listing};
 pub use crate::walk::long_answers::cut_answer;
 pub use crate::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
@@ -179,12 +181,11 @@ pub use crate::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write,
 pub use crate::work::processes::{NewProcess, ProcessChange, advance_process, start_process};
 pub use crate::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::work::tasks::{NewTask, TaskChange, complete_task, create_task};
-pub use crate::workspaces::call_commits::CallCommits;
+pub use crate::workspaces::CallCommits;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use home::Keeper;
 pub use http_access::HttpAccess;
-pub use palace::published_snapshots::WaitCallback;
 pub use palazzo_core::diff::LineEdit;
 pub use palazzo_core::exchange::{
     ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind,

@@ -3,12 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod fix;
-pub(crate) mod fix_conflicts;
 pub(crate) mod fix_old_names;
 pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
 pub(crate) mod locate;
-mod mixed_conflicts;
-pub(crate) mod palace_findings;
 pub(crate) mod trust;

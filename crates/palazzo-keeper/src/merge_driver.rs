@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::DateTime;
 
-use crate::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles, is_second_name, merge_palaces};
+use crate::merge::file::is_second_name;
+use crate::merge::outcome::merge_palaces;
+use crate::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 use palazzo_core::format::{self, PalacePath, serialize_conflict};
 use palazzo_core::merge::Side;
 use palazzo_core::model::Conflict;

@@ -1,31 +1,36 @@
-//! The pages of the palaces of a home: collects what they show.
+//! The pages of the palaces of a home: collects what they show. The first page of a home with
+//! several palaces, and the pages of proposals, are here.
 
-mod commit;
-mod entity;
 pub(crate) mod file;
-mod frame;
 mod lists;
 pub(crate) mod live;
-pub(crate) mod map_app;
+mod log;
 mod page_session;
-mod palaces;
-mod proposals;
 pub(crate) mod request;
-mod room;
+pub(crate) mod room;
 mod side_by_side;
-mod visit;
 
 use std::sync::Arc;
 
-use crate::pages::frame::{finding_count, time_bar};
-use crate::pages::page_session::{PageContent, PageSession};
-use crate::pages::palaces::palaces_document;
+use crate::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::history::visits::visits_of_commits;
+use crate::pages::log::visit_row;
+use crate::pages::page_session::{
+    PageContent, PageSession, count_open_work, finding_count, time_bar,
+};
 use crate::pages::request::{PageRequest, PageTarget};
-use crate::proposals::list_proposals;
-use crate::workspaces::as_of::open_as_of;
+use crate::pages::side_by_side::compare_file;
+use crate::proposals::{list_proposals, merge_and_drop_commands};
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
-use palazzo_core::model::{CommitDetails, CommitSummary, Tool};
-use palazzo_core::view::{self, Links, PageFrame};
+use palazzo_core::model::{
+    CommitDetails, CommitId, CommitSummary, FileDiff, Palace, Proposal, Tool, escape_unprintable,
+};
+use palazzo_core::render::count_with_noun;
+use palazzo_core::view::{self, Links, PageFrame, PageKind, PalaceRow, ProposalPage};
+
+/// How many files the page of a proposal compares.
+const MAX_FILES: usize = 20;
 
 /// Renders a page as a complete HTML document. `tools` are those that actions can call.
 pub fn render_page(
@@ -67,7 +72,7 @@ pub fn render_page(
         title: content.title,
         place: content.place,
         findings,
-        tasks: frame::count_open_work(palace),
+        tasks: page_session::count_open_work(palace),
         proposals: list_proposals(&session)?.len(),
         time,
         now: by.now,
@@ -115,19 +120,138 @@ fn page_content(
         PageTarget::Map => room::map_content(page),
         PageTarget::Scroll(scroll) => lists::scroll_content(page, scroll),
         PageTarget::File(path) => lists::file_content(page, path),
-        PageTarget::Entity(name) => entity::entity_content(page, name),
+        PageTarget::Entity(name) => lists::entity_content(page, name),
         PageTarget::Index { genus, page: number } => {
             Ok(lists::index_content(page, genus.as_deref(), *number))
         }
         PageTarget::Search(query) => lists::search_content(page, query),
-        PageTarget::Log { page: number } => commit::log_content(page, *number),
-        PageTarget::Commit(id) => commit::commit_content(page, id),
-        PageTarget::Visit(id) => visit::visit_content(page, id),
-        PageTarget::Proposals => proposals::proposals_content(page),
-        PageTarget::Proposal(branch) => proposals::proposal_content(page, branch),
+        PageTarget::Log { page: number } => log::log_content(page, *number),
+        PageTarget::Commit(id) => log::commit_content(page, id),
+        PageTarget::Visit(id) => log::visit_content(page, id),
+        PageTarget::Proposals => proposals_content(page),
+        PageTarget::Proposal(branch) => proposal_content(page, branch),
         PageTarget::Findings => lists::findings_content(page),
         PageTarget::Tasks => Ok(lists::tasks_content(page)),
     }
+}
+
+/// Renders the list of the palaces, those that were changed last first.
+fn palaces_document(keeper: &mut Keeper, by: &Caller, tools: &[Tool]) -> Result<String, Refusal> {
+    let names = keeper.workspace_keys_and_names()?;
+    let mut rows = Vec::new();
+    for workspace in keeper.workspaces()? {
+        let row = palace_row(keeper, by, &workspace.key, (tools, &names));
+        rows.push(row.unwrap_or_else(|refusal| PalaceRow {
+            key: workspace.key,
+            name: workspace.name,
+            fault: Some(refusal.to_string()),
+            ..PalaceRow::default()
+        }));
+    }
+    rows.sort_by_key(|it| std::cmp::Reverse(it.changed));
+    Ok(view::plain_document("Palaces", &view::palaces_page(&rows, by.now)))
+}
+
+fn palace_row(
+    keeper: &mut Keeper,
+    by: &Caller,
+    key: &str,
+    (tools, workspaces): (&[Tool], &[String]),
+) -> Result<PalaceRow, Refusal> {
+    let mut session = keeper.session_in(key, by)?;
+    let commits = session.palace.newest_commits()?;
+    let links = Links::Server { workspace: key.to_owned(), at: None };
+    let mut page =
+        PageSession { session: &mut session, links: &links, commits: &commits, tools, workspaces };
+    let visits = visits_of_commits(page.session.palace, &commits)?;
+    let last_visit = visits.first().map(|it| visit_row(&page, it)).transpose()?;
+    let findings = finding_count(&mut page)?.unwrap_or_default();
+    let palace = &session.palace.palace;
+    let needs = [
+        (findings, "finding", PageKind::Findings),
+        (list_proposals(&session)?.len(), "proposal", PageKind::Proposals),
+        (count_open_work(palace), "open task", PageKind::Tasks),
+    ];
+    let needs = needs.into_iter().filter(|(count, ..)| *count > 0);
+    Ok(PalaceRow {
+        key: key.to_owned(),
+        name: palace.settings.name.clone(),
+        content: content_in_words(palace),
+        changed: commits.first().map(|it| it.summary.at),
+        last_visit,
+        needs: needs.map(|(count, noun, kind)| (count_with_noun(count, noun), kind)).collect(),
+        fault: None,
+    })
+}
+
+/// Counts what is in a palace: `12 rooms, 3 scrolls, 40 entities`.
+fn content_in_words(palace: &Palace) -> String {
+    let counts = [
+        (palace.rooms().len(), "room"),
+        (palace.scrolls().count(), "scroll"),
+        (palace.graph.len(), "entity"),
+        (palace.drawers.len(), "drawer"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, noun)| count_with_noun(count, noun)).collect();
+    if counts.is_empty() { "nothing yet".to_owned() } else { counts.join(", ") }
+}
+
+/// Lists the proposals.
+fn proposals_content(page: &PageSession<'_, '_>) -> Result<PageContent, Refusal> {
+    let proposals = list_proposals(page.session)?;
+    let body = view::proposals_page(&proposals, page.links, page.session.caller.now);
+    Ok(PageContent::of_kind(PageKind::Proposals, "Proposals", body))
+}
+
+/// Collects what the page of a proposal shows.
+fn proposal_content(page: &PageSession<'_, '_>, branch: &str) -> Result<PageContent, Refusal> {
+    let session = &*page.session;
+    let proposal = list_proposals(session)?.into_iter().find(|it| it.branch == branch);
+    let proposal = proposal.ok_or_else(|| {
+        let branch = escape_unprintable(branch);
+        Refusal::Invalid(format!("there is no open proposal `{branch}`: it was merged or dropped"))
+    })?;
+    let base = base_of_proposal(session, &proposal)?;
+    let diffs = diffs_of_proposal(session, &proposal, base.as_ref())?;
+    let replaced = replaced_scroll_files(session.palace, base.as_ref(), &diffs)?;
+    let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
+    let content = ProposalPage {
+        items: compare_files(&diffs, &replaced).items,
+        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
+        more_files: diffs.len().saturating_sub(MAX_FILES),
+        merge,
+        drop,
+        proposal,
+    };
+    let body = view::proposal_page(&content, page.links, session.caller.now);
+    let title = format!("Proposal {}", content.proposal.branch);
+    Ok(PageContent { title, place: None, kind: Some(PageKind::Proposals), item: None, body })
+}
+
+/// Returns the commit at which a proposal left the checked-out branch.
+fn base_of_proposal(
+    session: &Session<'_>,
+    proposal: &Proposal,
+) -> Result<Option<CommitId>, Refusal> {
+    let head =
+        session.palace.store().resolve_moment("HEAD", session.caller.now, &session.caller.zone)?;
+    Ok(session.palace.store().common_ancestor(&head, &tip_of_proposal(session, proposal)?)?)
+}
+
+/// Returns what a proposal changes since `base`.
+fn diffs_of_proposal(
+    session: &Session<'_>,
+    proposal: &Proposal,
+    base: Option<&CommitId>,
+) -> Result<Vec<FileDiff>, Refusal> {
+    let tip = tip_of_proposal(session, proposal)?;
+    Ok(session.palace.store().as_of(&tip)?.diff_since(base)?)
+}
+
+fn tip_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<CommitId, Refusal> {
+    let tip = format!("refs/heads/{}", proposal.branch);
+    Ok(session.palace.store().resolve_moment(&tip, session.caller.now, &session.caller.zone)?)
 }
 
 #[cfg(test)]

@@ -1,46 +1,41 @@
-//! One open palace in memory, kept up to date with its files.
+//! One open palace in memory, kept up to date with its files and its repository.
 
 pub(crate) mod change_plan;
-pub(crate) mod conflict_states;
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
-pub(crate) mod explained_findings;
-pub(crate) mod file_errors;
 pub(crate) mod file_states;
 pub(crate) mod findings;
 pub(crate) mod item_edits;
 pub(crate) mod loaded_palace;
-pub(crate) mod newest_commits;
-pub(crate) mod open_buffers;
 pub(crate) mod open_conflicts;
 pub(crate) mod open_palace;
-pub(crate) mod page_cache;
 pub(crate) mod provenance;
-pub(crate) mod published_snapshots;
+pub(crate) mod read_history;
 pub(crate) mod reload;
 pub(crate) mod rename_lookup;
-pub(crate) mod repository;
-pub(crate) mod room_arrivals;
 pub(crate) mod room_topics;
 pub(crate) mod search_documents;
 pub(crate) mod semantic_index;
-pub(crate) mod stale_facts;
-pub(crate) mod stale_files;
+pub(crate) mod stale_items;
 pub(crate) mod text_warnings;
 pub(crate) mod visit_changes;
-pub(crate) mod watch_config;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::error::format_error_chain;
 use crate::palace::change_plan::{
     ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, first_change_edit, missing_schema_edits,
 };
 use crate::palace::loaded_palace::LoadedPalace;
-use crate::palace::watch_config::WatchConfig;
+use crate::palace::open_palace::WatchConfig;
 use crate::{Caller, Refusal};
 use palazzo_core::format::{self, PalacePath};
-use palazzo_core::model::{Changeset, Code, CommitMode, FileEdit, SigningMode, max_file_bytes};
-use palazzo_store::{CommitOutcome, CommitReport, PalazzoLock, Store};
+use palazzo_core::model::{
+    Changeset, Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEdit, SigningMode,
+    max_file_bytes,
+};
+use palazzo_store::{self as store, CommitOutcome, CommitReport, PalazzoLock, Store};
 
 pub(crate) use open_palace::OpenPalace;
 
@@ -313,6 +308,128 @@ impl OpenPalace {
         self.commit_reports.push(done);
         advanced
     }
+
+    /// Recovers from a crashed writer; before a write, because readers change nothing.
+    fn recover_from_crash(&mut self) -> Result<(), Refusal> {
+        if self.store.needs_recovery()? {
+            let wait = self.publish_while_waiting();
+            let recovered = self.loaded.store.recover_from_crash();
+            drop(wait);
+            recovered?;
+        }
+        let temporary_files = std::mem::take(&mut self.temporary_files);
+        Ok(self.store.remove_stale_temporaries(&temporary_files)?)
+    }
+
+    /// Updates the file history cache to `HEAD`.
+    pub(crate) fn update_file_history_cache(&mut self) -> Result<(), Refusal> {
+        self.update_file_history_cache_within(usize::MAX)
+    }
+
+    /// Updates the file history cache to `HEAD`, unless more than `limit` commits are new.
+    pub(crate) fn update_file_history_cache_within(&mut self, limit: usize) -> Result<(), Refusal> {
+        if self.is_snapshot() && self.history_cache.head.is_some() {
+            return Ok(());
+        }
+        self.withdraw_snapshot();
+        let history_cache = Arc::make_mut(&mut self.loaded.history_cache);
+        let updated = self.loaded.store.update_file_history_cache_within(history_cache, limit);
+        match updated {
+            // A repository fault is reported once, and the files are read without their history.
+            Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
+                let err = self.store.check_last_commit().err().unwrap_or(err);
+                self.report_repository_fault(repository_diagnostic(&err));
+                Ok(())
+            }
+            updated => Ok(updated?),
+        }
+    }
+
+    /// Returns the newest commits of the palace; none if the history cannot be read.
+    pub(crate) fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Refusal> {
+        match self.store.recent_commits(limit) {
+            Err(err) if err.is_repository_error() => Ok(Vec::new()),
+            recent => Ok(recent?),
+        }
+    }
+
+    /// Checks that the last commit can be read completely.
+    pub(crate) fn check_last_commit(&mut self) -> Result<(), Refusal> {
+        match self.store.check_last_commit() {
+            Err(err) if err.is_repository_error() => {
+                self.loaded.repository_fault = Some(repository_diagnostic(&err));
+            }
+            checked => checked?,
+        }
+        Ok(())
+    }
+
+    /// Stores a repository fault, and warns of it the first time. From now on the files are read without
+    /// their history, and one finding reports the reason.
+    fn report_repository_fault(&mut self, fault: Diagnostic) {
+        if self.repository_fault.is_none() {
+            (self.warn)(&fault.message);
+            self.loaded.repository_fault = Some(fault);
+        }
+    }
+
+    /// Checks that the palace has not lost its history.
+    fn check_lost_history(&mut self) {
+        if self.palace.settings.commit == CommitMode::Auto
+            && let Some(err) = self.store.error_if_history_lost()
+        {
+            self.report_repository_fault(repository_diagnostic(&err));
+        }
+    }
+
+    /// Returns the last commit; `None`: there is none, or it cannot be read.
+    fn read_head(&mut self) -> Result<Option<CommitId>, Refusal> {
+        match self.store.head() {
+            Ok(head) => {
+                self.loaded.repository_fault = None;
+                Ok(head)
+            }
+            Err(err) if err.is_repository_error() => {
+                self.report_repository_fault(repository_diagnostic(&err));
+                Ok(None)
+            }
+            Err(err) => Err(err.into()),
+        }
+    }
+
+    /// Lists the files that differ between the commit last seen and `head`; all if one of the two
+    /// cannot be read.
+    fn files_changed_since_last_head(&self, head: Option<&CommitId>) -> Vec<String> {
+        let changed = self.store.changed_paths_between(self.head.as_ref(), head);
+        changed.unwrap_or_else(|_| vec![String::new()])
+    }
+
+    /// Sets the last seen commit to our own commit, and applies what others committed before it.
+    fn advance_head(&mut self, done: &CommitReport, own_edits: &[FileEdit]) -> Result<(), Refusal> {
+        let CommitReport { commit: Some(commit), previous, .. } = done else { return Ok(()) };
+        if *previous != self.head {
+            let own_paths: HashSet<&str> = own_edits.iter().map(|it| it.path.as_str()).collect();
+            let mut paths = self.files_changed_since_last_head(Some(commit));
+            paths.retain(|path| !own_paths.contains(path.as_str()));
+            self.apply_committed_changes(paths)?;
+        }
+        self.loaded.head = Some(commit.clone());
+        Ok(())
+    }
+
+    /// Applies the text of a file that is open in an editor. A text that cannot be parsed is
+    /// reported, and the last content of the file stays.
+    pub(crate) fn set_open_buffer(&mut self, path: &str, text: &str) {
+        self.loaded.store.set_open_buffer(path, Some(text.to_owned()));
+        self.apply_own_write(path, Some(text));
+        self.retry_name_conflicts();
+    }
+
+    /// Applies the file on disk again.
+    pub(crate) fn close_buffer(&mut self, path: &str) {
+        self.loaded.store.set_open_buffer(path, None);
+        self.reread_file(path);
+    }
 }
 
 /// Refuses a change that would write a file which cannot be read again.
@@ -324,4 +441,9 @@ fn reject_large_files(edits: &[FileEdit]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Converts an error of the repository to a finding.
+fn repository_diagnostic(err: &store::Error) -> Diagnostic {
+    Diagnostic::for_file(Code::Repository, ".git", format_error_chain(err))
 }

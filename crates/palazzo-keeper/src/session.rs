@@ -5,7 +5,7 @@ use ulid::{Generator, Ulid};
 
 use crate::caller::Caller;
 use crate::palace::OpenPalace;
-use crate::semantic::models::ModelCache;
+use crate::semantic::ModelCache;
 use palazzo_core::visit::Visit;
 
 /// The palace that a call acts on, up to date when the session began, and the caller's visit.

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use crate::palace::OpenPalace;
 use crate::palace::loaded_palace::LoadedPalace;
-use crate::palace::published_snapshots::{
+use crate::palace::open_palace::{
     PublishedSnapshots, SnapshotMissFlag, SnapshotSlot, WaitCallback, WaitGuard,
 };
-use crate::semantic::models::ModelCache;
+use crate::semantic::ModelCache;
 use crate::visit_store::VisitStore;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_store::ServedProposal;

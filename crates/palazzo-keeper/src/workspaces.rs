@@ -1,26 +1,25 @@
-//! The palaces of the home: finding, opening and creating them, and sessions on them.
+//! The palaces of the home: finding, opening and creating them, now or as of a past commit; their
+//! names, and sessions on them.
 
-pub(crate) mod as_of;
 pub(crate) mod as_of_key;
-pub(crate) mod background_open;
-pub(crate) mod call_commits;
 pub(crate) mod create;
-mod names;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::home::BackgroundOpen;
 use crate::palace::OpenPalace;
-use crate::palace::watch_config::WatchConfig;
-use crate::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
-use crate::workspaces::background_open::BackgroundOpen;
+use crate::palace::open_palace::WatchConfig;
+use crate::workspaces::as_of_key::{as_of_key, is_as_of_key, present_key, split_as_of_key};
 use crate::workspaces::create::{available_directory_name, create_palace};
 use crate::{Caller, ChangeCounters, Keeper, Refusal, Session};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    Files, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text, quoted,
+    CommitId, Files, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text, quoted,
 };
+use palazzo_core::render;
+use palazzo_core::visit::VisitKey;
 use palazzo_store::{self as store, HomeEntryKind, Store};
 
 /// How many palaces as of a past commit are open at once.
@@ -37,6 +36,15 @@ pub(super) struct Workspace {
     /// The name in its settings.
     pub(super) name: String,
     root: PathBuf,
+}
+
+/// The commits of a call, and the errors that came after them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallCommits {
+    /// The commits, in order.
+    pub commits: Vec<CommitId>,
+    /// The errors that came after the commits, each once.
+    pub warnings: Vec<String>,
 }
 
 impl Keeper {
@@ -116,7 +124,7 @@ impl Keeper {
     }
 
     /// Adds a palace to the open ones.
-    pub(super) fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
+    fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
         palace.publication = Some(self.snapshot_slot(key));
         // All palaces of a home have the same user.
         let is_known =
@@ -332,7 +340,7 @@ impl Keeper {
     }
 
     /// Makes a palace the one that the caller acts on, unless they entered one.
-    pub(super) fn remember_workspace(&mut self, caller: &Caller, key: &str) {
+    fn remember_workspace(&mut self, caller: &Caller, key: &str) {
         self.visit_of_caller(caller).workspace.get_or_insert_with(|| key.to_owned());
     }
 
@@ -413,6 +421,68 @@ impl Keeper {
             choose: self.can_choose_workspace,
         })
     }
+
+    /// Returns the names by which doors can lead to the palaces of the home: those of their
+    /// directories, and those in their settings.
+    pub(crate) fn workspace_keys_and_names(&self) -> Result<Vec<String>, Refusal> {
+        Ok(self.workspaces()?.into_iter().flat_map(|it| [it.key, it.name]).collect())
+    }
+
+    /// Refuses if a caller who has entered no palace would have to choose one, or if the preferred
+    /// one does not exist.
+    pub fn require_default_workspace(&self) -> Result<(), Refusal> {
+        self.default_workspace().map(drop)
+    }
+
+    /// Adds the name of the palace to the answer of a tool that was called before the caller
+    /// entered one; from now on the caller acts on that palace. Where a process serves many visits,
+    /// every answer names the palace in another place.
+    pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
+        if self.visit_of_caller(caller).workspace.is_some() {
+            return answer;
+        }
+        let Ok(key) = self.current_workspace(caller) else { return answer };
+        let name = quoted(&self.workspace_name(&key));
+        self.remember_workspace(caller, &key);
+        match caller.visit {
+            VisitKey::Client(_) => {
+                format!("{answer}No workspace was set: the call used {name}.\n")
+            }
+            VisitKey::Handle(_) => answer,
+        }
+    }
+
+    /// Returns the name of the palace that the caller acts on, in one line; `None` if there is
+    /// none.
+    pub fn current_workspace_name(&mut self, caller: &Caller) -> Option<String> {
+        let key = self.current_workspace(caller).ok()?;
+        let past = if is_as_of_key(&key) { " as it was" } else { "" };
+        Some(self.workspace_name(&key) + past)
+    }
+
+    /// Returns the commits made since the last call of this method; the background synchronization
+    /// pushes them soon.
+    pub fn take_commits(&mut self) -> CallCommits {
+        let mut committed = CallCommits::default();
+        for report in self.open_palaces.values_mut().flat_map(OpenPalace::take_commit_reports) {
+            committed.commits.extend(report.commit);
+            for warning in report.warnings.iter().map(ToString::to_string) {
+                if !committed.warnings.contains(&warning) {
+                    committed.warnings.push(warning);
+                }
+            }
+        }
+        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty())
+        {
+            sync.note_commits();
+        }
+        committed
+    }
+
+    fn workspace_name(&self, key: &str) -> String {
+        let open = self.open_palaces.get(key);
+        render::one_line(open.map_or(present_key(key), |it| &it.palace.settings.name))
+    }
 }
 
 /// Returns the name of the palace that the first write would create; `None` where there are
@@ -427,6 +497,20 @@ fn name_of_workspace_to_create(refusal: &Refusal) -> Option<&str> {
 
 pub(super) fn workspace_names(all: &[Workspace]) -> Vec<String> {
     all.iter().map(|it| it.name.clone()).collect()
+}
+
+/// Opens the palace with the key `key` as of `revision`, and returns the key of the opened one.
+pub(crate) fn open_as_of(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    key: &str,
+    revision: &str,
+) -> Result<String, Refusal> {
+    let directory = present_key(key);
+    let store = keeper.open_palace(directory)?.store();
+    let key = as_of_key(directory, &store.resolve_moment(revision, caller.now, &caller.zone)?);
+    keeper.open_palace(&key)?;
+    Ok(key)
 }
 
 #[cfg(test)]

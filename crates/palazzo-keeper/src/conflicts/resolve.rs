@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::conflicts::find_conflict;
 use crate::graph::update::{EntityChange, plan_update};
-use crate::merge::is_second_name;
+use crate::merge::file::is_second_name;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::rooms::room_plans::plan_room_moves;

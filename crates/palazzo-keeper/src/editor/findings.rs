@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Refusal;
-use crate::conflicts::findings::{open_conflict_finding, settled_finding};
-use crate::editor::EditorPalace;
-use crate::editor::editor_palace::PalaceWideFindings;
+use crate::conflicts::{open_conflict_finding, settled_finding};
+use crate::editor::{EditorPalace, PalaceWideFindings};
 use crate::maintain::check::{check_palace, findings_outside_items};
-use crate::palace::explained_findings::explain_findings;
 use crate::palace::file_states::FileState;
-use crate::palace::findings::{prepare_checks, resolve_diagnostic_positions};
+use crate::palace::findings::{explain_findings, prepare_checks, resolve_diagnostic_positions};
 use palazzo_core::check::CheckFinding;
 use palazzo_core::format::{
     self, PalacePath, file_kind, has_right_modeline, is_found_by_schema, placed_values, schema_path,

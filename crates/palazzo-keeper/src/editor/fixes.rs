@@ -3,11 +3,13 @@
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::conflicts::findings::open_conflict_finding;
+use crate::conflicts::open_conflict_finding;
 use crate::conflicts::resolve::plan_resolution;
+use crate::editor::EditorPalace;
+use crate::editor::findings::EditorFinding;
 use crate::editor::rename::{FileChange, file_changes};
+use crate::editor::symbol::Symbol;
 use crate::editor::symbol::own_room;
-use crate::editor::{EditorFinding, EditorPalace, Symbol};
 use palazzo_core::diff::{LineEdit, line_edits};
 use palazzo_core::format::{
     self, FmtOutcome, RoomNameIndex, corrected_path, edit_room_text, fix_file, fmt_file,

@@ -1,6 +1,7 @@
 //! Descriptions of symbols.
 
-use crate::editor::{EditorPalace, Symbol};
+use crate::editor::EditorPalace;
+use crate::editor::symbol::Symbol;
 use palazzo_core::model::{ActionKind, RoomId, quoted};
 use palazzo_core::render;
 

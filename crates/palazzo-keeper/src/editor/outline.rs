@@ -1,13 +1,23 @@
-//! The outline of a file: actions, portals, observations, relations, headings.
+//! The outline of a file: actions, portals, observations, relations, headings; what is shown beside
+//! its lines: counts, names and links; and items by words of their names.
 
 use std::collections::HashMap;
 
 use crate::editor::EditorPalace;
-use palazzo_core::format::{PlacedValue, file_kind, placed_values};
-use palazzo_core::model::{FileKind, PathStep, Position};
+use crate::editor::references::FilePlace;
+use crate::editor::symbol::Symbol;
+use palazzo_core::format::{PlacedValue, file_kind, placed_values, room_path};
+use palazzo_core::model::{FileKind, PathStep, Position, fold_name};
+use palazzo_core::render;
 
 /// The maximum number of entries.
 const MAX_ENTRIES: usize = 1_000;
+
+/// The maximum number of items that are found.
+const MAX_ITEMS: usize = 200;
+
+/// The maximum number of names and of links that are shown in one file.
+const MAX_PER_FILE: usize = 1_000;
 
 /// An entry of the outline of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +53,17 @@ pub enum OutlineKind {
     Heading,
 }
 
+/// A room, genus, entity or scroll of the palace, with the place of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedItem {
+    /// The name.
+    pub name: String,
+    /// More about it: `room`, its genus, `scroll in hall`.
+    pub detail: String,
+    /// The place of its name.
+    pub place: FilePlace,
+}
+
 impl EditorPalace {
     /// Lists the parts of a file, in their order.
     pub fn outline(&self, path: &str) -> Vec<OutlineEntry> {
@@ -56,6 +77,83 @@ impl EditorPalace {
             values.iter().map(|it| (it.path.steps(), it.text.as_str())).collect();
         let entries = values.iter().filter_map(|it| outline_entry(path, it, &texts));
         entries.take(MAX_ENTRIES).collect()
+    }
+
+    /// Lists the rooms, genera, entities and scrolls whose names have all words of `words`.
+    pub fn find_items(&self, words: &str) -> Vec<NamedItem> {
+        let typed = fold_name(words);
+        let is_match = |name: &str| {
+            let name = fold_name(name);
+            typed.split_whitespace().all(|it| name.contains(it))
+        };
+        let palace = &self.open.palace;
+        let rooms =
+            palace.rooms().filter(|(id, it)| is_match(&it.name) || is_match(id.slug.as_str()));
+        let rooms = rooms.map(|(id, it)| (it.name.clone(), "room".to_owned(), room_path(id)));
+        let entities = palace.graph.entities_with_files().filter(|(_, it)| is_match(&it.name));
+        let entities =
+            entities.map(|(file, it)| (it.name.clone(), it.genus.clone(), file.to_owned()));
+        let scrolls = palace.scroll_files().filter_map(|(file, id)| {
+            let scroll = palace.scroll(id).filter(|it| is_match(&it.title))?;
+            Some((scroll.title.clone(), format!("scroll in {}", id.room), file.to_owned()))
+        });
+        let genera = palace.graph.genus_definitions().filter(|it| is_match(&it.name));
+        let genera = genera.filter_map(|it| {
+            let file = palace.graph.file_of_genus_definition(&it.name)?;
+            Some((it.name.clone(), "genus".to_owned(), file.to_owned()))
+        });
+        let found = rooms.chain(genera).chain(entities).chain(scrolls).take(MAX_ITEMS);
+        let item = |(name, detail, path): (String, String, String)| {
+            let place = FilePlace { path, start: Position::START, end: Position::START };
+            NamedItem { name: render::one_line(&name), detail: render::whole_line(&detail), place }
+        };
+        found.map(item).collect()
+    }
+
+    /// Counts what leads to the item in a file, and what is in it; `None` if it is no room and no
+    /// entity.
+    pub fn counts_of_file(&self, path: &str) -> Option<String> {
+        let palace = &self.open.palace;
+        match self.symbol_in_file(path)? {
+            Symbol::Room(id) => {
+                let doors = palace.rooms_linking_to(&id).count();
+                let scrolls = palace.scrolls_in_room(&id).count();
+                let doors = render::count_with_noun(doors, "door");
+                let verb = if doors.starts_with("1 ") { "leads" } else { "lead" };
+                let scrolls = render::count_with_noun(scrolls, "scroll");
+                Some(format!("{doors} {verb} here · {scrolls}"))
+            }
+            Symbol::Entity(name) => {
+                let incoming = palace.graph.incoming_relations(&name).count();
+                let incoming = render::count_with_noun(incoming, "relation");
+                let verb = if incoming.starts_with("1 ") { "leads" } else { "lead" };
+                Some(format!("{incoming} {verb} here"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lists the display names of the rooms and the genera of the entities that a file mentions, each
+    /// with the end of the mention.
+    pub fn name_hints(&self, path: &str) -> Vec<(Position, String)> {
+        let palace = &self.open.palace;
+        let mentions = self.mentions(path).into_iter().filter(|it| !it.is_own_name);
+        let hints = mentions.filter_map(|it| {
+            let hint = match &it.symbol {
+                Symbol::Room(id) => palace.room(id)?.name.clone(),
+                Symbol::Entity(name) => palace.graph.get(name)?.genus.clone(),
+                _ => return None,
+            };
+            Some((it.end, render::whole_line(&hint)))
+        });
+        hints.take(MAX_PER_FILE).collect()
+    }
+
+    /// Lists the mentions in a file whose symbols have files, with the paths of these files.
+    pub fn file_links(&self, path: &str) -> Vec<([Position; 2], String)> {
+        let mentions = self.mentions(path).into_iter().filter(|it| !it.is_own_name);
+        let links = mentions.filter_map(|it| Some(([it.start, it.end], self.file_of(&it.symbol)?)));
+        links.take(MAX_PER_FILE).collect()
     }
 }
 

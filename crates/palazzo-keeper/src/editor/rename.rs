@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::Refusal;
+use crate::editor::EditorPalace;
 use crate::editor::references::MAX_FILES;
+use crate::editor::symbol::Symbol;
 use crate::editor::symbol::own_room;
-use crate::editor::{EditorPalace, Symbol};
 use crate::graph::update::{EntityChange, plan_update};
 use crate::items::move_item::{plan_room_rename, plan_wing_rename};
 use crate::rooms::room_plans::plan_room_moves;

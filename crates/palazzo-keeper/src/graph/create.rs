@@ -6,8 +6,7 @@ use std::slice;
 use chrono::NaiveDate;
 
 use crate::graph::edit::GraphEdit;
-use crate::graph::extend::extend_entity;
-use crate::graph::merge::merge_entity;
+use crate::graph::merge::{extend_entity, merge_entity};
 use crate::graph::relations;
 use crate::graph::rules::{
     case_variant_note, find_new_violations, new_fault_notes, reject_violations,

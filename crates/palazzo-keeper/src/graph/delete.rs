@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::graph::edit::GraphEdit;
-use crate::graph::lookup::resolve_current_entity_name;
-use crate::graph::references;
+use crate::graph::{references, resolve_current_entity_name};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};

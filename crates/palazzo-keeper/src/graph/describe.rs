@@ -1,8 +1,8 @@
 //! Describes the workspace, its genera and single entities.
 
 use crate::graph::entity_relations::is_relation_to_self;
-use crate::graph::lookup::{resolve_entity_to_read, resolve_genus_name};
 use crate::graph::rules::new_fault_notes;
+use crate::graph::{resolve_entity_to_read, resolve_genus_name};
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::sync::notices::sync_line;
 use crate::{Refusal, Session};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::dates::parse_date_argument;
-use crate::graph::lookup::resolve_entity_to_read;
+use crate::graph::{parse_date_argument, resolve_entity_to_read};
 use crate::{Refusal, Session};
 use palazzo_core::model::{Date, Graph, IncomingRelation, Relation, did_you_mean, quoted};
 use palazzo_core::render;

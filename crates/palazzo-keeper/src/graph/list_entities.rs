@@ -6,14 +6,13 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::graph::lookup::{describe_empty_genus, resolve_genus_name};
+use crate::graph::{describe_empty_genus, resolve_genus_name};
 use crate::palace::OpenPalace;
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::search_documents::entity_facet;
+use crate::search::exact_phrase;
 use crate::search::palace_search::item_contains_phrase;
-use crate::search::search_filters::exact_phrase;
-use crate::semantic::ranking_report::RankingReport;
-use crate::semantic::vector_store::EmbeddedQuery;
+use crate::semantic::vector_store::{EmbeddedQuery, RankingReport};
 use crate::walk::contents::render_new_facts;
 use crate::{Refusal, Session};
 use palazzo_core::model::{

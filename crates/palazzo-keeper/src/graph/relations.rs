@@ -3,7 +3,7 @@
 
 use chrono::NaiveDate;
 
-use crate::graph::dates::resolve_relative_date;
+use crate::graph::resolve_relative_date;
 use palazzo_core::model::{Date, Relation};
 use palazzo_core::render::{relation_label, relation_validity};
 

@@ -1,7 +1,8 @@
 //! Lists dated facts in order of time.
 
-use crate::graph::dates::parse_date_argument;
-use crate::graph::lookup::{describe_empty_genus, resolve_entity_to_read, resolve_genus_name};
+use crate::graph::{
+    describe_empty_genus, parse_date_argument, resolve_entity_to_read, resolve_genus_name,
+};
 use crate::{Refusal, Session};
 use palazzo_core::model::{DatedFact, ItemId, Layout, TimeSpan};
 use palazzo_core::render;

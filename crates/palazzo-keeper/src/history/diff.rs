@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::history::item_diffs::{ComparedFiles, compare_files, replaced_scroll_files};
-use crate::history::path_argument::path_in_palace;
-use crate::history::resolve_item;
+use crate::history::resolve_item::{self, folders_of_wing, is_in_folders, path_in_palace};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
-use crate::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::palace::OpenPalace;
 use crate::palace::findings::other_format_finding;
 use crate::{Refusal, Session};

@@ -1,21 +1,20 @@
-//! The history of a palace: its commits, and the author of a line.
+//! The history of a palace: its commits, those of one client or one time, and the author of a line.
 
+use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::history::item_diffs::item_diffs_from_file_diffs;
-use crate::history::log_filter::{CommitSelection, LogFilter};
 use crate::history::resolve_item;
-use crate::history::resolve_item::ResolvedItem;
+use crate::history::resolve_item::{ResolvedItem, folders_of_wing, is_in_folders};
 use crate::history::revert::{UndoneCommitSet, is_undo, visit_of_commit};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
-use crate::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::palace::OpenPalace;
-use crate::workspaces::as_of::open_as_of;
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{
-    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount,
+    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount, quoted,
 };
 use palazzo_core::render;
 use palazzo_store::CommitRange;
@@ -40,6 +39,35 @@ pub struct LoggedCommit {
     pub undo_id: Option<Ulid>,
     /// How much of it is undone; `None` in the log of a revision, where later commits are not read.
     pub undone: Option<UndoneAmount>,
+}
+
+/// The commits that a log lists.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    /// The name of the client, or of the author, in any case.
+    pub client: Option<String>,
+    /// The moment since which they were made: a day, a time or an age.
+    pub since: Option<String>,
+}
+
+/// A filter whose texts are parsed.
+#[derive(Default)]
+pub(crate) struct CommitSelection {
+    client: Option<String>,
+    pub(crate) since: Option<DateTime<Utc>>,
+}
+
+impl CommitSelection {
+    pub(crate) fn parse(filter: &LogFilter, caller: &Caller) -> Result<Self, Refusal> {
+        let since = filter.since.as_deref().map(|it| parse_since(it, caller)).transpose()?;
+        Ok(Self { client: filter.client.clone(), since })
+    }
+
+    /// Returns whether a commit was made by the client, and not before the moment.
+    pub(crate) fn selects(&self, commit: &CommitDetails) -> bool {
+        self.client.as_ref().is_none_or(|it| is_made_by(commit, it))
+            && self.since.is_none_or(|it| commit.summary.at >= it)
+    }
 }
 
 /// Lists the newest commits that the filter selects, at most `limit`: of the revision or range that
@@ -173,6 +201,24 @@ fn describe_change(diff: &ItemDiff) -> String {
         (ChangeKind::Added(_), [path, ..]) => format!("added as {path}"),
         (change, _) => render::change_summary(change),
     }
+}
+
+/// Parses a day, a time or an age.
+pub(crate) fn parse_since(since: &str, caller: &Caller) -> Result<DateTime<Utc>, Refusal> {
+    caller.start_time(since).ok_or_else(|| {
+        Refusal::Invalid(format!(
+            "{} is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or an age \
+             (3 hours)",
+            quoted(since)
+        ))
+    })
+}
+
+/// Returns whether the client or the author of a commit has this name, in any case.
+pub(crate) fn is_made_by(commit: &CommitDetails, name: &str) -> bool {
+    let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+    let names = [client, &commit.summary.by].map(str::to_lowercase);
+    names.contains(&name.trim().to_lowercase())
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Finds an item of the palace by its name: a room, a scroll, an entity, a task, a drawer, a file …
+//! Finds the folders of a wing, too, for the commands about the past.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path};
 
 use crate::Refusal;
-use crate::history::path_argument::path_in_palace;
 use crate::palace::OpenPalace;
-use palazzo_core::format::{PalacePath, file_of_item, palace_item_in_file};
+use palazzo_core::format::{PalacePath, drawer_wing_folder, file_of_item, palace_item_in_file};
 use palazzo_core::model::{
     ItemId, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean, drawer_id_in_name,
     quoted, quoted_unless_plain,
@@ -199,4 +202,81 @@ fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
     Refusal::Invalid(format!(
         "no room, scroll, entity, task or file is called {name}{commit}{hint}"
     ))
+}
+
+/// Returns the path in the palace that `name` can mean besides itself: `survey/rooms/hall.yaml` and
+/// `./rooms/hall.yaml` mean `rooms/hall.yaml` in the palace `survey`, as an absolute path does.
+pub(crate) fn path_in_palace(open: &OpenPalace, name: &str) -> Option<String> {
+    let path = Path::new(name.trim());
+    let inside = match path.is_absolute() {
+        true => open.store().path_below_palace(path)?,
+        false => path_below_folder(open.store().palace_folder(), path)?,
+    };
+    Some(inside).filter(|it| !it.is_empty() && it != name)
+}
+
+/// Returns a relative path without the last folders of `folder` that it begins with.
+fn path_below_folder(folder: &Path, path: &Path) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_str()?),
+            Component::ParentDir => drop(names.pop()),
+            _ => {}
+        }
+    }
+    let begins_with_folder =
+        |it: &usize| folder.ends_with(names[..*it].iter().collect::<std::path::PathBuf>());
+    let named = (1..names.len()).rev().find(begins_with_folder);
+    Some(names[named.unwrap_or(0)..].join("/"))
+}
+
+/// Returns the folders with the files of the wing that `name` names, as `code/`, each with a slash
+/// at its end; `None` if `name` is no name of a wing, or no file was ever in such a wing.
+pub(crate) fn folders_of_wing(
+    open: &mut OpenPalace,
+    name: &str,
+) -> Result<Option<BTreeSet<String>>, Refusal> {
+    let wing = name.trim().strip_suffix('/').and_then(|it| it.parse::<Slug>().ok());
+    let Some(wing) = wing else { return Ok(None) };
+    open.update_file_history_cache()?;
+    let present = open.palace.scroll_files().map(|(path, _)| path);
+    let paths = open.file_histories().keys().map(String::as_str).chain(present);
+    let is_room = |it: &RoomId| it.wing.as_ref() == Some(&wing);
+    let texts = paths.filter_map(|it| match PalacePath::parse(it) {
+        Ok(PalacePath::Scroll(room)) if is_room(&room) => Some(format!("scrolls/{room}/")),
+        Ok(PalacePath::Drawer(room)) if is_room(&room) => Some(drawer_wing_folder(it)),
+        _ => None,
+    });
+    let mut folders: BTreeSet<_> = texts.collect();
+    folders.extend(["rooms", "drawers"].map(|it| format!("{it}/{wing}/")));
+    let is_known = open.palace.rooms().any(|(id, _)| is_room(id))
+        || open.file_histories().keys().any(|path| is_in_folders(path, &folders));
+    Ok(is_known.then_some(folders))
+}
+
+/// Returns whether a file is in one of these folders, or is one of these files.
+pub(crate) fn is_in_folders<'p>(file: &str, paths: impl IntoIterator<Item = &'p String>) -> bool {
+    let mut paths = paths.into_iter();
+    paths.any(|it| it == file || (it.ends_with('/') && file.starts_with(it.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inside(path: &str) -> String {
+        path_below_folder(Path::new("/home/ada/survey"), Path::new(path)).unwrap()
+    }
+
+    #[test]
+    fn the_folders_of_the_palace_are_left_out() {
+        let hall = "rooms/hall.yaml";
+        for before in ["", "./", "survey/", "ada/survey/", "../survey/", "../", "x/../survey/"] {
+            assert_eq!(inside(&format!("{before}{hall}")), hall);
+        }
+        assert_eq!(inside("home/survey/rooms/hall.yaml"), "home/survey/rooms/hall.yaml");
+        assert_eq!(inside("other/rooms/hall.yaml"), "other/rooms/hall.yaml");
+        assert_eq!(inside("survey"), "survey");
+    }
 }

@@ -9,7 +9,7 @@ use crate::history::resolve_item::ResolvedItem;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::rename_lookup::entity_of;
-use crate::workspaces::as_of::open_as_of;
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{self, file_of_item, item_in_file, palace_item_in_file};
 use palazzo_core::model::{

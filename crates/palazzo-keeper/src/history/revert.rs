@@ -1,17 +1,20 @@
-//! Reverting commits: which are undone already, and the edits that restore their files.
+//! Reverting commits: which are undone already, and the edits that restore their files. What others
+//! have changed in a file since is kept; the links that lead nowhere after it are reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::history::broken_links::find_new_broken_links;
+use crate::merge_driver::merge_file_versions;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
+use crate::palace::findings::{prepare_checks, resolve_positions_in_text};
 use crate::{Caller, Refusal};
+use palazzo_core::check::{CheckFinding, PalaceCheck};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitDetails, CommitId, CommitSummary, Diagnostic, FileContent, FileDiff, FileEdit, ItemDiff,
-    quoted, quoted_unless_plain,
+    ChangeDetail, ChangeKind, Code, CommitDetails, CommitId, CommitSummary, Diagnostic,
+    FileContent, FileDiff, FileEdit, ItemDiff, Palace, quoted, quoted_unless_plain,
 };
 use palazzo_core::render;
 
@@ -29,6 +32,15 @@ const UNDONE_PREFIX: &str = "Undid ";
 const OF_VISIT: &str = " of visit ";
 /// The words in that body before the number of files that it kept.
 const BUT_FOR: &str = ", but for ";
+
+/// The findings about links that lead nowhere.
+const BROKEN_LINK_CODES: [Code; 5] = [
+    Code::UnfinishedRoom,
+    Code::UndefinedEntity,
+    Code::UnresolvedLink,
+    Code::LostScroll,
+    Code::UnknownScroll,
+];
 
 /// A file that stays as it is when a commit is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -377,4 +389,171 @@ pub(crate) fn reverse_diffs(diffs: &[FileDiff]) -> Vec<FileDiff> {
         now: it.was.clone(),
     };
     diffs.iter().map(reverse).collect()
+}
+
+/// Lists the links that lead nowhere after edits and not before, each with its line; `changes` is what
+/// the edits change.
+fn find_new_broken_links(
+    palace: &OpenPalace,
+    changes: &[ItemDiff],
+    edits: &[FileEdit],
+) -> Vec<Diagnostic> {
+    if !can_break_links(changes) {
+        return Vec::new();
+    }
+    let before = find_broken_links(palace, &palace.palace);
+    let after = palace_after_edits(&palace.palace, edits);
+    let mut by_file = BTreeMap::<_, Vec<_>>::new();
+    for it in find_broken_links(palace, &after).into_iter().filter(|it| !before.contains(it)) {
+        let of_file = by_file.entry(it.diagnostic.file.clone()).or_default();
+        of_file.push((it.diagnostic, Some(it.value_path)));
+    }
+    let edited = |file: &str| edits.iter().find(|it| it.path == file)?.now.clone();
+    let text = |file: &str| edited(file).or_else(|| palace.store().read_file(file).ok().flatten());
+    let findings = by_file.into_iter().flat_map(|(file, it)| {
+        resolve_positions_in_text(&file, &text(&file).unwrap_or_default(), it)
+    });
+    findings.map(|it| it.diagnostic).collect()
+}
+
+/// Returns whether links can lead nowhere after these changes: an item is removed, renamed or moved.
+fn can_break_links(changes: &[ItemDiff]) -> bool {
+    let is_new_name =
+        |it: &ChangeDetail| matches!(it, ChangeDetail::Renamed { .. } | ChangeDetail::Moved { .. });
+    changes.iter().any(|it| match &it.change {
+        ChangeKind::Removed(_) => true,
+        ChangeKind::Changed(details) => details.iter().any(is_new_name),
+        ChangeKind::Added(_) => false,
+    })
+}
+
+/// Lists the links that lead nowhere in a state of a palace.
+fn find_broken_links(open: &OpenPalace, state: &Palace) -> Vec<CheckFinding> {
+    let silenced = &state.settings.silenced_codes;
+    let check = PalaceCheck { palace: state, ..prepare_checks(open, &[], &[]) };
+    let mut findings = check.findings();
+    findings.retain(|it| {
+        BROKEN_LINK_CODES.contains(&it.diagnostic.code) && !silenced.contains(&it.diagnostic.code)
+    });
+    findings
+}
+
+/// Returns a palace as it is after edits.
+fn palace_after_edits(palace: &Palace, edits: &[FileEdit]) -> Palace {
+    let mut after = palace.clone();
+    // A name is free for one file when another has given it up.
+    for it in edits {
+        format::remove_item_of_file(&mut after, &it.path);
+    }
+    for FileEdit { path, now, .. } in edits {
+        if let Some(text) = now {
+            let parsed = format::parse_file(path, text);
+            format::insert_parsed_file(&mut after, path, parsed, || text.clone());
+        }
+    }
+    after
+}
+
+/// Reverts the diffs of a file, given newest first, in its current content. Returns `None` if others
+/// have changed the same fields or lines since.
+pub(crate) fn revert_diffs_of_file(
+    current: &FileContent,
+    diffs: &[FileDiff],
+) -> Option<FileContent> {
+    let mut content = current.clone();
+    for diff in diffs {
+        if content == diff.now {
+            content = diff.was.clone();
+        } else if content != diff.was {
+            content = merge_with_earlier_content(&content, diff)?;
+        }
+    }
+    Some(content)
+}
+
+/// Merges the content before a diff with what others have changed since: the content after the diff
+/// is the base. Returns `None` if the merge has conflicts.
+fn merge_with_earlier_content(content: &FileContent, diff: &FileDiff) -> Option<FileContent> {
+    // The merge prefers what is done, and the further step: an earlier state would be lost.
+    if matches!(PalacePath::parse(&diff.path), Ok(PalacePath::Task | PalacePath::Process)) {
+        return None;
+    }
+    // An empty file counts as a missing one.
+    let base = diff.now.text().filter(|it| !it.is_empty())?;
+    let sides = [content.text()?.as_bytes(), diff.was.text()?.as_bytes()];
+    let merged = merge_file_versions(&diff.path, base.as_bytes(), sides)?;
+    let text = String::from_utf8(merged.bytes).ok().filter(|_| merged.conflicts.is_empty())?;
+    (!format::parse_file(&diff.path, &text).has_errors()).then_some(FileContent::Text(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTITY: &str = "entities/claim/stasis.yaml";
+    const BEFORE: &str = "name: Stasis\ngenus: Claim\nstatus: open\nobservations:\n- One.\n";
+
+    /// Reverts the change from `was` to `now` in a file that has another content since.
+    fn revert(path: &str, [was, now, current]: [&str; 3]) -> Option<String> {
+        let content = |it: &str| match it {
+            "" => FileContent::Missing,
+            text => FileContent::Text(text.to_owned()),
+        };
+        let diff = FileDiff { path: path.to_owned(), was: content(was), now: content(now) };
+        let reverted = revert_diffs_of_file(&content(current), &[diff])?;
+        Some(reverted.text().unwrap_or_default().to_owned())
+    }
+
+    #[test]
+    fn an_observation_that_another_has_added_stays() {
+        let now = format!("{BEFORE}- Two.\n");
+        let reverted = revert(ENTITY, [BEFORE, &now, &format!("{now}- Three.\n")]);
+        assert_eq!(reverted, Some(format!("{BEFORE}- Three.\n")));
+    }
+
+    #[test]
+    fn another_field_that_a_person_has_edited_stays_with_its_comment() {
+        let now = BEFORE.replace("open", "done");
+        let current = now.replace("genus: Claim", "genus: Thesis # mine");
+        let expected = BEFORE.replace("genus: Claim", "genus: Thesis # mine");
+        assert_eq!(revert(ENTITY, [BEFORE, &now, &current]), Some(expected));
+        let lines = ["one\ntwo\nthree\nfour\n", "one\n2\nthree\nfour\n", "one\n2\nthree\n4\n"];
+        assert_eq!(revert("notes.txt", lines).as_deref(), Some("one\ntwo\nthree\n4\n"));
+    }
+
+    #[test]
+    fn a_field_that_both_have_changed_is_a_conflict() {
+        let now = BEFORE.replace("open", "done");
+        assert_eq!(revert(ENTITY, [BEFORE, &now, &BEFORE.replace("open", "new")]), None);
+        let added = format!("{BEFORE}- There are two stones in the old hall today.\n");
+        assert_eq!(revert(ENTITY, [BEFORE, &added, &added.replace("two", "ten")]), None);
+        // The file was created by the change, or others have deleted it.
+        assert_eq!(revert(ENTITY, ["", BEFORE, &added]), None);
+        assert_eq!(revert(ENTITY, [BEFORE, &added, ""]), None);
+    }
+
+    #[test]
+    fn the_status_of_a_task_is_never_merged() {
+        let task = |status: &str| format!("title: Sweep\nstatus: {status}\n");
+        let [open, done] = ["open", "done"].map(task);
+        let titled = done.replace("Sweep", "Sweep it");
+        assert_eq!(revert("tasks/sweep.yaml", [&open, &done, &titled]), None);
+        assert_eq!(revert("tasks/sweep.yaml", [&open, &done, &done]), Some(open));
+    }
+
+    #[test]
+    fn what_was_reverted_already_stays_so() {
+        let now = BEFORE.replace("open", "done");
+        assert_eq!(revert(ENTITY, [BEFORE, &now, BEFORE]).as_deref(), Some(BEFORE));
+        let diff = |was: &str, now: &str| {
+            let [was, now] = [was, now].map(|it| FileContent::Text(it.to_owned()));
+            FileDiff { path: ENTITY.to_owned(), was, now }
+        };
+        // Others changed the file between two changes.
+        let [two, three] = [format!("{BEFORE}- Two.\n"), format!("{BEFORE}- Two.\n- Three.\n")];
+        let four = format!("{three}- Four.\n");
+        let diffs = [diff(&three, &four), diff(BEFORE, &two)];
+        let reverted = revert_diffs_of_file(&FileContent::Text(four), &diffs);
+        assert_eq!(reverted, Some(FileContent::Text(format!("{BEFORE}- Three.\n"))));
+    }
 }

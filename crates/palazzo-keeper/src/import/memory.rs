@@ -4,9 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::graph::edit::{GraphEdit, OversizedEntities};
 use crate::graph::rules::with_initial_status;
-use crate::import::redactions::{
-    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages,
-};
+use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages};
 use crate::memory_server::changes::add_absent_relations;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};

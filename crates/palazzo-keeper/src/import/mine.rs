@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
 
-use crate::import::earlier_texts::{EarlierReading, EarlierTexts, ReadText};
-use crate::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
-use crate::import::source_index::SourceIndex;
+use crate::import::earlier_texts::{EarlierReading, EarlierTexts, ReadText, SourceIndex};
+use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::session::new_id;

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::graph::delete::plan_deletion;
 use crate::graph::references::describe_references;
-use crate::items::item_change::{ItemChange, ItemChangeVerb};
-use crate::items::wing_lookup::{WingOrItem, find_wing_or_item, rooms_of_wing};
+use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::rooms::room_lookup::require_room_by_name;
+use crate::rooms::require_room_by_name;
 use crate::rooms::room_plans::plan_room_deletions;
 use crate::{Refusal, Session};
 use palazzo_core::model::{FileEdit, ItemId, RoomId, quoted};

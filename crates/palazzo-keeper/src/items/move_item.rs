@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::graph::update::{EntityChange, plan_update};
-use crate::history::path_argument::path_in_palace;
-use crate::items::item_change::{ItemChange, ItemChangeVerb};
-use crate::items::wing_lookup::{WingOrItem, find_wing_or_item, rooms_of_wing};
+use crate::history::resolve_item::path_in_palace;
+use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::rooms::drawer_moves::plan_drawer_move;
-use crate::rooms::room_lookup::require_room_by_name;
-use crate::rooms::room_plans::plan_room_moves;
+use crate::rooms::require_room_by_name;
+use crate::rooms::room_plans::{plan_drawer_move, plan_room_moves};
 use crate::{Refusal, Session};
 use palazzo_core::format::{PalacePath, choose_drawer_room};
 use palazzo_core::model::{

@@ -1,18 +1,19 @@
-//! Checks palaces: `palazzo check`.
+//! Checks palaces: `palazzo check`. Lists the findings of one palace for agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::conflicts::findings::conflict_findings;
+use crate::conflicts::conflict_findings;
 use crate::maintain::doctor;
-use crate::palace::OpenPalace;
-use crate::palace::explained_findings::explain_findings;
-use crate::palace::findings::{Finding, prepare_checks, resolve_diagnostic_positions};
-use crate::semantic::models::ModelCache;
-use crate::{Keeper, Refusal};
+use crate::palace::findings::{
+    Finding, explain_findings, prepare_checks, resolve_diagnostic_positions,
+};
+use crate::palace::{OpenPalace, room_topics};
+use crate::semantic::ModelCache;
+use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::PalacePath;
 use palazzo_core::model::{Code, Diagnostic, Severity, Tool, ValuePath};
-use palazzo_core::render::{self, ReportedFinding, display_path};
+use palazzo_core::render::{self, PalaceFindings, ReportedFinding, display_path};
 
 /// The findings in all palaces of a home.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,17 @@ pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport,
         palaces.push(check_palace(palace, (tools, &names), &models, stale_locks)?);
     }
     Ok(CheckReport { palaces, warnings })
+}
+
+/// Lists, for agents, the findings of one palace and the genera that no room shows. The palace is
+/// the one that the caller acts on; `tools` are those that actions can call.
+pub fn list_findings(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    tools: &[Tool],
+) -> Result<PalaceFindings, Refusal> {
+    let key = keeper.session(caller)?.key;
+    list_findings_of_palace(keeper, &key, tools)
 }
 
 impl PalaceReport {
@@ -195,10 +207,29 @@ pub(crate) fn findings_outside_items(
     model_error.into_iter().chain(consent).chain(repository.map(|it| (it, None))).collect()
 }
 
+/// Lists the findings in the open palace with the key `key`, as it is in memory.
+pub(crate) fn list_findings_of_palace(
+    keeper: &mut Keeper,
+    key: &str,
+    tools: &[Tool],
+) -> Result<PalaceFindings, Refusal> {
+    let names = keeper.workspace_keys_and_names()?;
+    let models = keeper.models.clone();
+    let open = keeper.open_palace(key)?;
+    let report = check_palace(open, (tools, &names), &models, Vec::new())?;
+    let unshown_genera = room_topics::unshown_genera(&open.palace);
+    Ok(PalaceFindings {
+        name: open.palace.settings.name.clone(),
+        findings: report.findings.into_iter().map(|it| it.diagnostic).collect(),
+        unshown_genera,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_home::TestHome;
+    use crate::test_home::{TestHome, ada};
+    use palazzo_core::model::Code;
 
     const FINE: &str = "name: Hall\ndescription: Stone.\nactions:\n  - label: Listen\n    \
         type: text\n    content: Drip.\n";
@@ -314,5 +345,43 @@ mod tests {
         let sarif: serde_json::Value = serde_json::from_str(&report.sarif(&here)).unwrap();
         let uri = "/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri";
         assert_eq!(sarif.pointer(uri).unwrap(), "keep/rooms/hall.yaml");
+    }
+
+    const GRANITE: (&str, &str) = ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n");
+    const EVE: (&str, &str) = ("entities/person/eve.yaml", "name: Eve\ngenus: Person\n");
+
+    fn findings(files: &[(&str, &str)]) -> PalaceFindings {
+        list_findings(&mut TestHome::new(files).keeper, &ada(), &[]).unwrap()
+    }
+
+    fn room_with_action(tool: &str, params: &str) -> String {
+        format!(
+            "name: Hall\ndescription: Stone.\nactions:\n- label: Look\n  type: query\n  \
+             tool: {tool}\n  tool_params: {params}\n"
+        )
+    }
+
+    #[test]
+    fn the_findings_are_those_of_a_check() {
+        let found =
+            findings(&[("rooms/hall.yaml", "name: Hall\n"), ("rooms/well.yaml", "nmae: A\n")]);
+        let codes: Vec<_> = found.findings.iter().map(|it| it.code).collect();
+        assert!(codes.contains(&Code::EmptyRoom) && codes.contains(&Code::UnknownKey), "{codes:?}");
+        assert_eq!(found.name, "Keep");
+    }
+
+    #[test]
+    fn a_genus_is_shown_if_an_action_or_a_grouping_of_a_room_mentions_it() {
+        let unshown = |hall: &str| {
+            let found = findings(&[GRANITE, EVE, ("rooms/hall.yaml", hall)]).unshown_genera;
+            found.into_iter().map(|(genus, count)| format!("{genus} {count}")).collect::<Vec<_>>()
+        };
+        assert_eq!(unshown("name: Hall\n"), ["Person 1", "Rock 1"]);
+        assert_eq!(unshown(&room_with_action("list_entities", "{ genus: rock }")), ["Person 1"]);
+        assert_eq!(unshown(&room_with_action("get_entity", "{ name: EVE }")), ["Rock 1"]);
+        assert_eq!(unshown(&room_with_action("search_entities", "{}")), ["Person 1", "Rock 1"]);
+        assert_eq!(unshown(&room_with_action("list_entities", "{}")), [""; 0]);
+        assert_eq!(unshown("name: Hall\ngenerate: { genus: Rock }\n"), ["Person 1"]);
+        assert_eq!(unshown("name: Hall\ngenerate: { by: genus }\n"), [""; 0]);
     }
 }

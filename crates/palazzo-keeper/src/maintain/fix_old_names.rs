@@ -8,11 +8,12 @@ use crate::graph::references;
 use crate::maintain::fix::FixReport;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::palace::explained_findings::{Explanations, explain_findings};
-use crate::palace::findings::{prepare_checks, resolve_diagnostic_positions};
-use crate::rooms::drawer_moves::plan_drawer_moves;
-use crate::rooms::room_plans::{plan_reference_edits, plan_scroll_moves};
-use crate::rooms::room_rename::RoomRename;
+use crate::palace::findings::{
+    Explanations, explain_findings, prepare_checks, resolve_diagnostic_positions,
+};
+use crate::rooms::room_plans::{
+    RoomRename, plan_drawer_moves, plan_reference_edits, plan_scroll_moves,
+};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::check::CheckFinding;
 use palazzo_core::format;

@@ -4,8 +4,8 @@ use chrono::NaiveDate;
 use serde_json::Map;
 use ulid::Ulid;
 
-use crate::graph::dates::{parse_date_argument, resolve_relative_date};
 use crate::graph::edit::GraphEdit;
+use crate::graph::{parse_date_argument, resolve_relative_date};
 use crate::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};

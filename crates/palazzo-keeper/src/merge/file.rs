@@ -1,11 +1,13 @@
-//! Merges two versions of one file.
+//! Merges two versions of one file. Bodies of scrolls, drawers and diary entries are never mixed.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use sha1::{Digest, Sha1};
+use ulid::Ulid;
 
-use crate::merge::body::{MergedBody, merge_bodies};
-use crate::merge::changes::Version;
+use crate::merge::Version;
+use crate::merge::items::id_of_file;
 use crate::merge::last_changes::OrderedSides;
 use palazzo_core::format::{
     FileTree, add_missing_comments, edit_tree, file_kind, parse_file, parse_tree,
@@ -13,6 +15,12 @@ use palazzo_core::format::{
 };
 use palazzo_core::merge::{FieldConflict, Fields, Side, merge_fields, merge_lines};
 use palazzo_core::model::{Code, Severity};
+
+/// Number of characters of an id.
+const ID_CHARS: usize = 26;
+
+/// Number of random bytes of an id.
+const RANDOM_BYTES: usize = 10;
 
 /// The merged content of a file.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +82,16 @@ impl FileChanges<'_> {
             Self::Authors(authors) => (*authors).clone(),
         }
     }
+}
+
+/// The body of a merged file.
+#[derive(Default)]
+struct MergedBody {
+    body: Option<String>,
+    /// If both sides have changed it, the conflict.
+    conflict: Option<FieldConflict>,
+    /// A file of its own for the other body.
+    second: Option<Version>,
 }
 
 /// Merges two versions of a file, and checks the result: if it has an error that no side had, the
@@ -161,4 +179,69 @@ fn merge_plain_texts(path: &str, texts: &Texts<'_>) -> Option<MergedFile> {
     let text = merge_lines(texts.base, texts.sides)?;
     let is_parsed = file_kind(path).is_none() || parse_tree(path, &text).is_some();
     is_parsed.then(|| MergedFile { bytes: text.into_bytes(), ..MergedFile::default() })
+}
+
+/// Merges the bodies of two versions of a file.
+fn merge_bodies(
+    path: &str,
+    base: Option<&str>,
+    [a, b]: [Option<&str>; 2],
+    sides: [&Version; 2],
+    last_changes: impl FnOnce() -> [Side; 2],
+) -> MergedBody {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b && base != Some(a) && base != Some(b) => {
+            let changes = last_changes();
+            let standing_side = changes[0].preceding_side(&changes[1]);
+            let body = Some([a, b][standing_side].to_owned());
+            let values = [a, b].map(|it| Some(Value::from(it)));
+            let conflict = FieldConflict::new("body", values, changes, standing_side);
+            let second = second_file(path, sides[1 - standing_side]);
+            MergedBody { body, conflict: Some(conflict), second }
+        }
+        (a, b) => {
+            let body = if a == base { b } else { a }.map(str::to_owned);
+            MergedBody { body, ..MergedBody::default() }
+        }
+    }
+}
+
+/// Returns a version as a file of its own, with an id that follows from its content.
+fn second_file(path: &str, version: &Version) -> Option<Version> {
+    let old_id = id_of_file(path, &version.bytes);
+    let id = derive_id(old_id.as_deref(), &version.bytes);
+    let (folder, name) = path.rsplit_once('/')?;
+    let rest = old_id.as_deref().and_then(|it| name.strip_prefix(it));
+    let name = rest.map_or_else(|| format!("{id}-{name}"), |it| format!("{id}{it}"));
+    let path = format!("{folder}/{name}");
+    let mut tree: FileTree = parse_tree(&path, version.text()?)?;
+    if let Some(field) = tree.fields.get_mut("id") {
+        *field = Value::from(id.to_string());
+    }
+    let text = edit_tree(&path, version.text()?, &tree)?;
+    Some(Version { path, bytes: text.into_bytes() })
+}
+
+/// Returns whether a file may be the one that a merge has made for the other body of `file`: its id
+/// has the same time, and the rest of the name is the same.
+pub(crate) fn is_second_name(file: &str, second: &str) -> bool {
+    let [name, second] = [file, second].map(|it| it.rsplit('/').next().unwrap_or(it));
+    let split = |it: &'_ str| -> Option<(Ulid, String)> {
+        Some((it.get(..ID_CHARS)?.parse().ok()?, it[ID_CHARS..].to_owned()))
+    };
+    match (split(name), split(second)) {
+        (Some((id, rest)), Some((second_id, second_rest))) => {
+            id.timestamp_ms() == second_id.timestamp_ms() && rest == second_rest
+        }
+        (None, Some((_, rest))) => rest.strip_prefix('-') == Some(name),
+        _ => false,
+    }
+}
+
+/// Returns an id with the time of the old one and a hash of the content.
+fn derive_id(old: Option<&str>, content: &[u8]) -> Ulid {
+    let time = old.and_then(|it| it.parse::<Ulid>().ok()).map(|it| it.timestamp_ms());
+    let hash = Sha1::digest(content);
+    let random = hash.iter().take(RANDOM_BYTES).fold(0, |sum, it| sum << 8 | u128::from(*it));
+    Ulid::from_parts(time.unwrap_or_default(), random)
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use chrono::{TimeZone as _, Utc};
 
-use crate::merge::{FilePart, MergeInput, MergeOutcome, RawFiles, UnchangedFiles, merge_palaces};
+use crate::merge::outcome::{MergeOutcome, merge_palaces};
+use crate::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 use palazzo_core::merge::Side;
 use palazzo_core::model::Files;
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::merge::changes::{FilePart, MergeInput, Version};
 use crate::merge::items::{Item, entity_name};
+use crate::merge::{FilePart, MergeInput, Version};
 use palazzo_core::format::file_kind;
 use palazzo_core::merge::{Fields, Side, find_field};
 

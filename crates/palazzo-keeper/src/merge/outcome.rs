@@ -1,21 +1,27 @@
-//! Merges all items of two palaces.
+//! Merges all items of two palaces: decides which of the versions of each count. What one side has
+//! deleted and the other still uses is found, and files that no side has changed follow renames.
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::merge::changes::{FilePart, MergeInput, RawFiles, Version};
-use crate::merge::conflict::MergeConflict;
-use crate::merge::conflict_file::is_settled_on_a_side;
-use crate::merge::deletions::{
-    DanglingReference, deleted_item, find_dangling_references, rooms_with_new_scrolls,
-};
+use serde_json::Value;
+
+use crate::merge::conflict::{MergeConflict, is_settled_on_a_side, merge_conflict_item};
 use crate::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
-use crate::merge::items::{Item, entity_name, find_items, id_of_file, room_of_path};
+use crate::merge::items::{
+    Item, entity_name, find_items, id_of_file, is_conflict_file, room_of_path,
+};
 use crate::merge::last_changes::OrderedSides;
-use crate::merge::merged_item::merge_item;
-use crate::merge::names::decide_names;
-use crate::merge::unchanged_files::rename_in_unchanged_files;
-use palazzo_core::merge::FieldConflict;
-use palazzo_core::model::RoomId;
+use crate::merge::names::{MergedNames, decide_names, move_to_renamed_rooms, path_conflict};
+use crate::merge::renames::NameChanges;
+use crate::merge::{FilePart, MergeInput, RawFiles, Version};
+use palazzo_core::format::{
+    PalacePath, add_missing_comments, file_kind, parse_tree, retarget_modeline,
+};
+use palazzo_core::merge::{FieldConflict, Fields, ListKind, field_of_item};
+use palazzo_core::model::{FileKind, RoomId};
+
+/// Maximum number of files that are read to find references.
+const MAX_SEARCHED_FILES: usize = 5_000;
 
 /// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +40,39 @@ struct MergedItem<'a> {
     sides: OrderedSides<'a>,
     /// Its name, if it is an entity that is new or renamed.
     entity: Option<String>,
+}
+
+/// A reference to a deleted item, which stays.
+struct DanglingReference {
+    field: String,
+    /// The name of the deleted item.
+    name: String,
+    /// The side that wrote it.
+    side: usize,
+    /// The path of the deleted item in the base.
+    deleted_path: String,
+}
+
+/// A deleted room or entity, by what refers to it.
+struct DeletedItem {
+    path: String,
+    entity: Option<String>,
+    room: Option<RoomId>,
+    /// The sides that still have it.
+    is_on_side: [bool; 2],
+}
+
+impl DeletedItem {
+    fn may_be_named_in(&self, text: &str) -> bool {
+        let room = self.room.as_ref().map(|it| it.slug.as_str());
+        self.entity.as_deref().into_iter().chain(room).any(|it| text.contains(it))
+    }
+
+    fn is_called(&self, text: &str) -> bool {
+        let room = self.room.as_ref();
+        self.entity.as_deref() == Some(text)
+            || room.is_some_and(|it| it.to_string() == text || it.slug.as_str() == text)
+    }
 }
 
 /// Merges two versions of a palace. The result is the same if the sides are swapped.
@@ -178,6 +217,206 @@ impl MergeOutcome {
     }
 }
 
+/// Returns the unchanged files with references that lead nowhere after the merge, with the new
+/// names. If only one side has changed anything, or both the same, its version is taken as it is.
+///
+/// Tools change all references to what they rename. A person who renames a room or an entity may
+/// leave them; then they lead nowhere after the merge, and follow.
+fn rename_in_unchanged_files(input: &MergeInput<'_>, names: &NameChanges) -> RawFiles {
+    let (has_rooms, has_entities) = (names.has_renamed_rooms(), names.has_renamed_entities());
+    let [one, other] = input.sides;
+    if !has_rooms && !has_entities || one == other || one == input.base || other == input.base {
+        return RawFiles::new();
+    }
+    // Few files are no entities, and these can refer only to entities.
+    let may_refer = |path: &&String, are_entities: bool| match file_kind(path) {
+        Some(FileKind::Entity) => are_entities && has_entities,
+        Some(FileKind::Palace | FileKind::Room | FileKind::Task | FileKind::Process) => {
+            !are_entities
+        }
+        _ => false,
+    };
+    let paths = input.unchanged.paths.iter();
+    let entities = paths.clone().filter(|it| may_refer(it, true));
+    let searched = paths.filter(|it| may_refer(it, false)).chain(entities);
+    let versions = searched.take(MAX_SEARCHED_FILES).filter_map(|path| {
+        Some(Version { path: path.clone(), bytes: (input.unchanged.read)(path)? })
+    });
+    let renamed = versions.filter_map(|was| {
+        let now = names.rename_in_version(&was);
+        (now != was).then_some((now.path, now.bytes))
+    });
+    renamed.collect()
+}
+
+/// Returns the rooms in whose folders a side has written scrolls.
+fn rooms_with_new_scrolls(input: &MergeInput<'_>, side: usize) -> BTreeSet<RoomId> {
+    let is_new = |path: &&String| input.base.get(*path) != input.sides[side].get(*path);
+    let paths = input.sides[side].keys().filter(is_new);
+    let room = |path: &String| match PalacePath::parse(path) {
+        Ok(PalacePath::Scroll(room)) => Some(room),
+        _ => None,
+    };
+    paths.filter_map(room).collect()
+}
+
+/// Returns the deleted item that references may still name; `None` if nothing can refer to it.
+fn deleted_item(item: &Item) -> Option<DeletedItem> {
+    let base = item.base.as_ref()?;
+    let (entity, room) = (entity_name(base), room_of_path(&base.path));
+    (entity.is_some() || room.is_some()).then(|| DeletedItem {
+        path: base.path.clone(),
+        entity,
+        room,
+        is_on_side: item.sides.each_ref().map(Option::is_some),
+    })
+}
+
+/// Returns the references to deleted items that a side which still had them has added to a file.
+fn find_dangling_references(item: &Item, deleted: &[DeletedItem]) -> Vec<DanglingReference> {
+    let mut found = Vec::new();
+    if is_conflict_file(item.any_path()) {
+        return found;
+    }
+    for side in [0, 1] {
+        let known: Vec<_> = deleted.iter().filter(|it| it.is_on_side[side]).collect();
+        let Some(version) = item.sides[side].as_ref().filter(|_| !known.is_empty()) else {
+            continue;
+        };
+        let text = version.text().unwrap_or_default();
+        if !known.iter().any(|it| it.may_be_named_in(text)) {
+            continue;
+        }
+        let old = item.base.as_ref().map(references).unwrap_or_default();
+        for (field, text) in references(version) {
+            let is_old = old.iter().any(|(_, it)| *it == text);
+            if let Some(deleted) = known.iter().find(|it| !is_old && it.is_called(&text)) {
+                let deleted_path = deleted.path.clone();
+                found.push(DanglingReference { field, name: text, side, deleted_path });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the rooms and entities that a file names, with the fields.
+fn references(version: &Version) -> Vec<(String, String)> {
+    let tree = version.text().and_then(|it| parse_tree(&version.path, it));
+    let (Some(kind), Some(tree)) = (file_kind(&version.path), tree) else { return Vec::new() };
+    let fields = &tree.fields;
+    let text = |fields: &Fields, at: &str, key: &str| {
+        let text = fields.get(key)?.as_str()?.to_owned();
+        Some((if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }, text))
+    };
+    let items = |list: &str, list_kind: ListKind, keys: &'static [&'static str]| {
+        let items = fields.get(list).and_then(Value::as_array).into_iter().flatten();
+        let names = items.flat_map(|item| {
+            let at = field_of_item(list, list_kind, item);
+            let map = item.as_object();
+            let fields = keys.iter().filter_map(|key| text(map?, &at, key)).collect::<Vec<_>>();
+            fields.into_iter().chain(item.as_str().map(|it| (at.clone(), it.to_owned())))
+        });
+        names.collect::<Vec<_>>()
+    };
+    match kind {
+        FileKind::Room => {
+            let mut found = items("actions", ListKind::Actions, &["room", "entity"]);
+            found.extend(items("portals", ListKind::Set, &[]));
+            found
+        }
+        FileKind::Entity => items("relations", ListKind::Relations, &["to"]),
+        FileKind::Task | FileKind::Process => {
+            ["entity", "room"].iter().filter_map(|key| text(fields, "", key)).collect()
+        }
+        FileKind::Palace => text(fields, "", "entry").into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Merges the versions of an item; `None` if it is deleted.
+fn merge_item(
+    item: &Item,
+    path: &str,
+    sides: &OrderedSides<'_>,
+    names: &MergedNames,
+) -> Option<MergedFile> {
+    if is_conflict_file(path) {
+        return merge_conflict_item(item, path);
+    }
+    let renamed = renamed_item(item, names);
+    let first = sides.first;
+    let [own, other] = [first, 1 - first].map(|it| renamed.sides[it].as_ref());
+    let raw = [first, 1 - first].map(|it| item.sides[it].as_ref());
+    let is_unchanged = |it: usize| raw[it] == item.base.as_ref();
+    let has_base_content = |it: usize| {
+        raw[it].zip(item.base.as_ref()).is_some_and(|(it, base)| it.bytes == base.bytes)
+    };
+    let mut file = match (own, other) {
+        (Some(own), Some(_)) if is_unchanged(1) => one_side(own, path),
+        (Some(own), Some(_)) if has_base_content(1) && !is_unchanged(0) => one_side(own, path),
+        (Some(_), Some(other)) if has_base_content(0) => one_side(other, path),
+        (Some(own), Some(other)) => {
+            let by_hand = sides.of_file().map(|it| it.is_by_hand);
+            let layout = usize::from(by_hand == [false, true]);
+            let (base, changes) = (renamed.base.as_ref(), FileChanges::Sides(sides));
+            merge_file(ChangedFile { path, base, sides: [own, other], changes, layout })
+        }
+        (Some(it), None) | (None, Some(it)) if item.base.is_none() => one_side(it, path),
+        (Some(it), None) | (None, Some(it)) => kept_file(&renamed, item, it, sides)?,
+        (None, None) => return None,
+    };
+    file.conflicts.extend(path_conflict(&renamed, path, sides));
+    Some(file)
+}
+
+/// Returns an item with the names after the merge in its paths and references.
+fn renamed_item(item: &Item, names: &MergedNames) -> Item {
+    let MergedNames { base_changes, side_changes, .. } = names;
+    let side =
+        |side: usize| item.sides[side].as_ref().map(|it| side_changes[side].rename_in_version(it));
+    let renamed = Item {
+        base: item.base.as_ref().map(|it| base_changes.rename_in_version(it)),
+        sides: [side(0), side(1)],
+    };
+    move_to_renamed_rooms(&renamed, base_changes, side_changes)
+}
+
+/// Takes the version of one side; the first line of a moved file points editors to its schema.
+fn one_side(version: &Version, path: &str) -> MergedFile {
+    let text = version.text().filter(|_| version.path != path);
+    let retargeted = text.map(|it| retarget_modeline(path, it).into_bytes());
+    let bytes = retargeted.unwrap_or_else(|| version.bytes.clone());
+    MergedFile { bytes, ..MergedFile::default() }
+}
+
+/// Returns whether a version has a comment that the base does not have.
+fn has_new_comment(base: &Version, version: &Version) -> bool {
+    let (Some(old), Some(new)) = (base.text(), version.text()) else { return false };
+    add_missing_comments(&base.path, old, old, new) != old
+}
+
+/// Keeps a file that one side has changed and the other has deleted; `None` if it has changed only
+/// by renames of other items.
+fn kept_file(
+    renamed: &Item,
+    item: &Item,
+    version: &Version,
+    sides: &OrderedSides<'_>,
+) -> Option<MergedFile> {
+    let base = renamed.base.as_ref()?;
+    let tree = |it: &Version| parse_tree(&it.path, it.text()?);
+    let raw = [item.base.as_ref(), item.sides.iter().flatten().next()].map(|it| it.and_then(tree));
+    let is_changed_by_renames = raw[0] != raw[1] && tree(base) == tree(version);
+    if is_changed_by_renames && base.path == version.path && !has_new_comment(base, version) {
+        return None;
+    }
+    let kept = usize::from(renamed.sides[sides.first].is_none());
+    let mut values = [None, None];
+    values[kept] = Some(Value::from(version.lossy_text()));
+    let conflict = FieldConflict::new("", values, sides.of_file(), kept);
+    Some(MergedFile { bytes: version.bytes.clone(), conflicts: vec![conflict], second: None })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -185,8 +424,9 @@ mod tests {
     use serde_json::Value;
     use unicode_normalization::UnicodeNormalization as _;
 
+    use crate::merge::conflict::MergeConflict;
     use crate::merge::fixture::merge;
-    use crate::merge::{MergeConflict, MergeOutcome};
+    use crate::merge::outcome::MergeOutcome;
     use palazzo_core::model::Files;
 
     const HALL: &str = "rooms/hall.yaml";

@@ -1,6 +1,6 @@
 //! Renames, and what follows them; files without ids; names that differ only in case.
 
-use crate::merge::MergeConflict;
+use crate::merge::conflict::MergeConflict;
 use crate::merge::fixture::merge;
 use palazzo_core::model::Files;
 

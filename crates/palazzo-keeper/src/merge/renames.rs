@@ -1,18 +1,20 @@
 //! Changes the references of one version to the names that rooms and entities have after the merge.
+//! Attributes are references too if their genus defines them as links.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::merge::changes::Version;
 use crate::merge::items::room_of_path;
-use crate::merge::link_attributes::LinkAttributes;
+use crate::merge::{MergeInput, Version};
 use palazzo_core::format::{
     FileTree, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree,
-    file_kind, parse_tree,
+    file_kind, parse_palace, parse_tree,
 };
 use palazzo_core::merge::Fields;
-use palazzo_core::model::{FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links};
+use palazzo_core::model::{
+    AttributeKind, FileKind, Files, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links,
+};
 
 /// Maximum number of changed names for which texts are searched before they are parsed.
 const MAX_SEARCHED_NAMES: usize = 100;
@@ -215,5 +217,48 @@ impl NameChanges {
         let is_bare = reference.as_literal_id().wing.is_none();
         let leads_there = self.after.resolve_room(&bare, new_at).as_ref() == Ok(new);
         *text = if is_bare && leads_there { bare.to_string() } else { new.to_string() };
+    }
+}
+
+/// The attributes that genera define as links, in any version of the palace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LinkAttributes {
+    by_genus: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl LinkAttributes {
+    /// Reads the definitions of all versions.
+    pub(super) fn read(input: &MergeInput<'_>) -> Self {
+        let mut links = Self::default();
+        let is_genus = |path: &str| file_kind(path) == Some(FileKind::Genus);
+        let changed = std::iter::once(input.base).chain(input.sides).flatten();
+        for (path, bytes) in changed.filter(|(path, _)| is_genus(path)) {
+            links.add_genus(path, bytes);
+        }
+        for path in input.unchanged.paths.iter().filter(|it| is_genus(it)) {
+            links.add_genus(path, &(input.unchanged.read)(path).unwrap_or_default());
+        }
+        links
+    }
+
+    fn add_genus(&mut self, path: &str, bytes: &[u8]) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let file = Files::from([(path.to_owned(), text.to_owned())]);
+        for genus in parse_palace("merge", &file).0.graph.genus_definitions() {
+            let links = genus.attributes.iter();
+            let links = links.filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
+            let keys = links.map(|(key, _)| key.clone());
+            self.by_genus.entry(genus.name.clone()).or_default().extend(keys);
+        }
+    }
+
+    /// Returns whether an attribute of the entities of a genus is a link.
+    pub(super) fn has(&self, genus: &str, key: &str) -> bool {
+        self.by_genus.get(genus).is_some_and(|it| it.contains(key))
+    }
+
+    /// Returns whether an attribute is a link in any genus.
+    fn has_in_any_genus(&self, key: &str) -> bool {
+        self.by_genus.values().any(|it| it.contains(key))
     }
 }

@@ -7,7 +7,7 @@ use crate::history::diff::diff_palace;
 use crate::history::revisions::RevisionQuery;
 use crate::pages::room::{collect_room, map_view, planned_map};
 use crate::palace::OpenPalace;
-use crate::workspaces::as_of::open_as_of;
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{Action, CommitDetails, Graph, Palace, Room, RoomId};
 use palazzo_core::view::{self, EntityPage, Links, PalaceFile, PalaceFileChanges};

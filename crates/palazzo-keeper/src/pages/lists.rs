@@ -1,20 +1,21 @@
 //! What the pages show that list: rooms and entities, search results, findings, tasks; and single
-//! scrolls, drawers and other items.
+//! scrolls, entities, drawers and other items.
 
 use crate::Refusal;
 use crate::conflicts::list_conflicts;
+use crate::graph::describe::entity_view;
+use crate::graph::resolve_entity_name;
 use crate::maintain::check::check_palace;
-use crate::pages::entity::entity_content;
 use crate::pages::page_session::{PageContent, PageSession};
 use crate::pages::room::room_content;
-use crate::search::palace_search::search_for_page;
+use crate::search::palace_search::{find_mentions, search_for_page};
 use crate::walk::drawers::drawer_view;
 use crate::walk::notices::list_open_work;
 use crate::walk::show_item::read_diary_entry;
-use crate::work::work_items::{render_work_item, work_view};
+use crate::work::{render_work_item, work_view};
 use palazzo_core::model::{Code, Diagnostic, Entity, ItemId, Palace, RoomId, ScrollId, quoted};
 use palazzo_core::render;
-use palazzo_core::view::{self, IndexPage, ListRow, PageKind};
+use palazzo_core::view::{self, EntityPage, IndexPage, ListRow, PageKind};
 
 /// Limits for lists.
 const ROWS_PER_PAGE: usize = 200;
@@ -22,6 +23,10 @@ const MAX_GENERA: usize = 300;
 const MAX_HITS: usize = 30;
 const MAX_FINDINGS: usize = 500;
 const MAX_WORK: usize = 300;
+
+/// Limits for the lists beside an entity.
+const MAX_MENTIONS: usize = 12;
+const MAX_CHANGES: usize = 5;
 
 /// Lists the rooms and genera, or the entities of a genus.
 pub(super) fn index_content(
@@ -167,4 +172,28 @@ fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::
 fn no_item(name: &str) -> Refusal {
     let name = quoted(name);
     Refusal::Invalid(format!("the palace has no {name}; it may have been deleted or moved"))
+}
+
+/// Collects what the page of an entity shows.
+pub(super) fn entity_content(
+    page: &mut PageSession<'_, '_>,
+    name: &str,
+) -> Result<PageContent, Refusal> {
+    let now = page.session.caller.now;
+    let name = resolve_entity_name(&page.session.palace.palace, name)?;
+    let mentions = find_mentions(page.session.palace, &name, MAX_MENTIONS, now);
+    let file =
+        page.session.palace.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
+    page.session.palace.refresh_file(&file);
+    let (open, by) = (&*page.session.palace, page.session.caller);
+    let Some(view) = entity_view(open, &name, by.reader()) else {
+        return Err(Refusal::NoSuchEntity { asked: name, meant: None });
+    };
+    let changes = page.commits.iter().filter(|it| it.changed_files.contains(&file));
+    let changes = changes.take(MAX_CHANGES).map(|it| it.summary.clone()).collect();
+    let graph = &open.palace.graph;
+    let links = page.links;
+    let body = view::entity_page(&EntityPage { graph, links, view, mentions, changes, now });
+    let item = Some(ItemId::Entity(name.clone()));
+    Ok(PageContent { title: name, place: None, kind: None, item, body })
 }

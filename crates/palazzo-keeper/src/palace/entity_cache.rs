@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
     use crate::palace::OpenPalace;
-    use crate::palace::watch_config::WatchConfig;
+    use crate::palace::open_palace::WatchConfig;
     use palazzo_store::Store;
 
     const FILES: [(&str, &str); 3] = [

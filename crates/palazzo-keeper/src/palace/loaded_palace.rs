@@ -1,21 +1,22 @@
-//! What is in memory of an open palace: its parsed files, and the indexes made from them.
+//! What is in memory of an open palace: its parsed files, and the indexes and caches made from
+//! them.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::palace::conflict_states::ConflictStates;
 use crate::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
-use crate::palace::file_states::FileStates;
-use crate::palace::page_cache::PageCache;
+use crate::palace::file_states::{ChangeCounters, FileStates};
 use crate::palace::search_documents;
 use crate::palace::text_warnings::TextWarnings;
 use crate::palace::visit_changes::VisitChanges;
-use crate::semantic::indexer::SemanticIndexer;
+use crate::semantic::vector_store::SemanticIndexer;
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitId, Diagnostic, FileHistories, ItemId, Palace, Settings, Severity,
+    CommitDetails, CommitId, Diagnostic, FileHistories, ItemId, Palace, RoomArrivals, Settings,
+    Severity, Slug,
 };
 use palazzo_core::search::{Index, texts_to_embed};
+use palazzo_core::view::MapPlan;
 use palazzo_store::{FileHistoryCache, Store};
 
 /// The parsed files of a palace, and the indexes and caches made from them.
@@ -206,4 +207,107 @@ impl LoadedPalace {
             index.put(&document);
         }
     }
+}
+
+/// What the pages of a palace need again and again.
+#[derive(Default)]
+pub(crate) struct PageCache {
+    /// The map that shows a wing in full, by that wing; emptied when a room changes.
+    maps: Mutex<BTreeMap<Option<Slug>, Arc<MapPlan>>>,
+    /// The newest commits up to a commit.
+    pub(crate) newest_commits: Memo<CommitId, Arc<Vec<CommitDetails>>>,
+    /// When each room came into the palace, up to a commit.
+    pub(crate) room_arrivals: Memo<CommitId, Arc<RoomArrivals>>,
+    /// The commits up to a commit that came from other machines.
+    pub(crate) synced_commits: Memo<CommitId, Arc<HashSet<String>>>,
+    /// The number of findings in the files with these counters.
+    pub(crate) finding_count: Memo<ChangeCounters, usize>,
+}
+
+/// The last value that was computed, with the key that it was computed for.
+pub(crate) struct Memo<K, V>(Mutex<Option<(K, V)>>);
+
+impl<K: Clone, V: Clone> Memo<K, V> {
+    /// Returns the value, with its key.
+    pub(crate) fn get(&self) -> Option<(K, V)> {
+        lock(&self.0).clone()
+    }
+
+    /// Keeps a value.
+    pub(crate) fn set(&self, key: K, value: V) {
+        *lock(&self.0) = Some((key, value));
+    }
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl PageCache {
+    /// Forgets what depends on a file that changes.
+    pub(crate) fn forget_file(&self, path: &str) {
+        use PalacePath::{Drawer, Room, Settings};
+        if matches!(PalacePath::parse(path), Ok(Room(_) | Drawer(_) | Settings)) {
+            lock(&self.maps).clear();
+        }
+    }
+
+    /// Returns the map that shows a wing in full, made by `plan` unless it is known.
+    pub(crate) fn map_of_wing(
+        &self,
+        wing: Option<&Slug>,
+        plan: impl FnOnce() -> MapPlan,
+    ) -> Arc<MapPlan> {
+        let key = wing.cloned();
+        if let Some(known) = lock(&self.maps).get(&key) {
+            return known.clone();
+        }
+        let plan = Arc::new(plan());
+        lock(&self.maps).insert(key, plan.clone());
+        plan
+    }
+}
+
+/// Which conflicts are open, as far as it was asked.
+#[derive(Debug, Default)]
+pub(crate) struct ConflictStates {
+    known: Mutex<HashMap<String, KnownState>>,
+}
+
+/// The files that decide whether a conflict is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConflictInputs {
+    /// The digest of the file of the conflict.
+    pub(crate) conflict_digest: Option<u64>,
+    /// The file of its item.
+    pub(crate) item_file: String,
+    /// The digest of that file; `None`: there is no such item.
+    pub(crate) item_digest: Option<u64>,
+}
+
+#[derive(Debug)]
+struct KnownState {
+    inputs: ConflictInputs,
+    is_open: bool,
+}
+
+impl ConflictStates {
+    /// Returns whether the conflict in the file `path` is open, if that was recorded for the same
+    /// contents.
+    pub(crate) fn recorded(&self, path: &str, inputs: &ConflictInputs) -> Option<bool> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(path).filter(|it| it.inputs == *inputs).map(|it| it.is_open)
+    }
+
+    /// Records whether a conflict is open.
+    pub(crate) fn record(&self, path: &str, inputs: ConflictInputs, is_open: bool) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(path.to_owned(), KnownState { inputs, is_open });
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

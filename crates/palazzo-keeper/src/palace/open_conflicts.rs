@@ -5,9 +5,8 @@ use std::ops::Bound;
 
 use serde_json::Value;
 
-use crate::palace::conflict_states::ConflictInputs;
 use crate::palace::file_states::text_digest;
-use crate::palace::loaded_palace::LoadedPalace;
+use crate::palace::loaded_palace::{ConflictInputs, LoadedPalace};
 use palazzo_core::format::{self, PalacePath, file_kind, is_item_path, parse_tree, room_path};
 use palazzo_core::merge::{PresentField, find_present_field, is_same_value};
 use palazzo_core::model::{Conflict, FileEdit, OpenConflict, Palace};

@@ -6,7 +6,6 @@
 use crate::palace::file_states::{
     entity_digest, files_changed_between_listings, needs_unique_name, text_digest,
 };
-use crate::palace::watch_config::WatchConfig;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::Refusal;
 use crate::palace::entity_cache;
 use crate::palace::entity_cache::EntityCache;
 use crate::palace::file_states::{FileRecord, FileState, FileStates, ListedParts};
-use crate::palace::open_palace::OpenPalace;
+use crate::palace::open_palace::{OpenPalace, WatchConfig};
 use palazzo_core::format::{self, PalacePath, ParsedFile};
 use palazzo_core::model::{Code, Diagnostic, TimeZone, side_file};
 use palazzo_store::watch::{Callbacks, ChangedPath, PalaceWatcher, QUIET_PERIOD};

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use crate::palace::open_palace::OpenPalace;
 use crate::palace::search_documents;
-use crate::semantic::indexer::SemanticIndexer;
-use crate::semantic::models::ModelCache;
-use crate::semantic::vector_store::VectorStore;
+use crate::semantic::ModelCache;
+use crate::semantic::vector_store::{SemanticIndexer, VectorStore};
 use palazzo_core::search::texts_to_embed;
 
 impl OpenPalace {

@@ -1,7 +1,7 @@
 //! Plans to rename, move and delete rooms: their scrolls and drawers, and the doors, tasks,
 //! processes and settings that name them, follow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
@@ -10,10 +10,11 @@ use crate::palace::item_edits::{
     plan_reference_edits_in_work, plan_room_edit, plan_subject_edit,
 };
 use crate::rooms::build::plan_entry_edit;
-use crate::rooms::drawer_moves::plan_drawer_moves;
-use crate::rooms::room_rename::RoomRename;
-use palazzo_core::format::{self, room_path};
-use palazzo_core::model::{Diagnostic, FileEdit, Palace, RoomId, RoomRef, Severity, WorkSubject};
+use palazzo_core::format::{self, ReferenceKind, room_path};
+use palazzo_core::model::{
+    Diagnostic, Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, RoomRef, Settings, Severity,
+    WingRoomNames, WorkSubject,
+};
 use palazzo_core::render::count_with_noun;
 
 /// The numbers of other items that change when rooms are renamed, moved or deleted.
@@ -24,6 +25,69 @@ pub(crate) struct FollowUpCounts {
     pub(crate) drawers: usize,
     tasks: usize,
     processes: usize,
+}
+
+/// Rooms that get other names, and the palace before and after.
+pub(crate) struct RoomRename<'a> {
+    before: &'a Palace,
+    /// The rooms afterwards; their files may still contain the old references.
+    after: Palace,
+    /// The new name of each renamed room.
+    renamed: &'a BTreeMap<RoomId, RoomId>,
+}
+
+impl<'a> RoomRename<'a> {
+    /// Prepares the rename of rooms. A room that does not exist is a name that has only references.
+    pub(crate) fn new(before: &'a Palace, renamed: &'a BTreeMap<RoomId, RoomId>) -> Self {
+        let mut after = Palace::new(Settings::with_name(&before.settings.name));
+        for (id, room) in before.rooms() {
+            after.set_room(renamed.get(id).unwrap_or(id), Some(room.clone()));
+        }
+        Self { before, after, renamed }
+    }
+
+    /// Changes a value that names a room in the room `at`, if there is one.
+    pub(crate) fn rename(&self, kind: &ReferenceKind, at: Option<&RoomId>, text: &mut String) {
+        let at = match kind {
+            ReferenceKind::RoomFromHere => at,
+            ReferenceKind::Room => None,
+            _ => return,
+        };
+        let Ok(mut reference) = text.parse::<RoomRef>() else { return };
+        let before = reference.clone();
+        self.rename_reference(&mut reference, at);
+        if reference != before {
+            *text = reference.to_string();
+        }
+    }
+
+    /// Returns the new name of the entry room, if it is renamed.
+    fn renamed_entry(&self) -> Option<&RoomId> {
+        let entry = self.before.settings.entry.as_ref()?;
+        self.renamed.get(&self.before.resolve_room(entry, None).ok()?)
+    }
+
+    /// Replaces a reference in the room `at`, if it leads to a renamed room, or would lead
+    /// elsewhere after the rename. A bare slug stays one between rooms of the same wing.
+    fn rename_reference(&self, reference: &mut RoomRef, at: Option<&RoomId>) {
+        let Ok(target) = self.before.resolve_room(reference, at) else { return };
+        let new_at = at.map(|it| self.renamed.get(it).unwrap_or(it));
+        let is_bare = reference.as_literal_id().wing.is_none();
+        let leads_to =
+            |it: &RoomRef, to: &RoomId| self.after.resolve_room(it, new_at).as_ref() == Ok(to);
+        let Some(new_target) = self.renamed.get(&target) else {
+            if !leads_to(reference, &target) {
+                *reference = RoomRef::from(target);
+            }
+            return;
+        };
+        let bare = RoomRef::from(RoomId { wing: None, slug: new_target.slug.clone() });
+        let is_same_wing = new_at.is_some_and(|it| it.wing == new_target.wing);
+        *reference = match is_bare && is_same_wing && leads_to(&bare, new_target) {
+            true => bare,
+            false => RoomRef::from(new_target.clone()),
+        };
+    }
 }
 
 /// Plans the edits that give rooms other names. The new name of each room must be free.
@@ -244,5 +308,93 @@ impl FollowUpCounts {
         let parts =
             parts.map(|(count, noun, what)| format!("; {} {what}", count_with_noun(count, noun)));
         parts.collect::<Vec<_>>().concat()
+    }
+}
+
+/// Plans to move the drawers that a room shows, when the room gets another name. A room without a
+/// wing shows the drawers of its slug in each wing; these stay in their wings.
+pub(crate) fn plan_drawer_moves(
+    open: &mut OpenPalace,
+    from: &RoomId,
+    to: &RoomId,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let (mut edits, mut new_paths) = (Vec::new(), HashSet::new());
+    for folder in palace.rooms_with_drawers_shown_in(from) {
+        let moved = match (&from.wing, &to.wing) {
+            // The room leaves its wing, and shows the drawers of all wings now.
+            (Some(_) | None, None) => RoomId { wing: folder.wing.clone(), ..to.clone() },
+            (Some(_), Some(_)) => to.clone(),
+            (None, Some(wing)) if folder.wing.as_ref() == Some(wing) => to.clone(),
+            (None, Some(_)) => continue,
+        };
+        if moved == *folder {
+            continue;
+        }
+        let names = wing_room_names_after_move(&palace, folder, &moved);
+        for (file, _) in palace.drawers.drawers_in_room(folder) {
+            let planned = plan_drawer_move(open, file, &moved, &names)?;
+            // The folders `My Notes` and `my-notes` are one room, and may have files of one name.
+            let mut new = planned.iter().filter(|it| it.now.is_some()).map(|it| it.path.clone());
+            if let Some(taken) = new.find(|it| !new_paths.insert(it.clone())) {
+                return Err(taken_path_refusal(&taken));
+            }
+            edits.extend(planned);
+        }
+    }
+    Ok(edits)
+}
+
+/// Plans to move one drawer to the folder of `to`, under these names. Those in its front matter follow.
+pub(crate) fn plan_drawer_move(
+    open: &mut OpenPalace,
+    file: &str,
+    to: &RoomId,
+    names: &WingRoomNames,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let was = open.read_file_for_change(file)?;
+    let drawers = &open.palace.drawers;
+    let (Some(text), Some(old)) = (&was, drawers.drawer_in_file(file)) else {
+        return Ok(Vec::new());
+    };
+    let name = |was: &Option<String>, name: &str, folder: &str| {
+        let is_named = was.is_some() || name != folder;
+        is_named.then(|| name.to_owned())
+    };
+    let wing = to.wing.as_ref().map_or("", |it| it.as_str());
+    let filed_under = FrontMatterWingRoom {
+        wing: name(&old.filed_under.wing, &names.wing, wing),
+        room: name(&old.filed_under.room, &names.room, to.slug.as_str()),
+    };
+    let new = Drawer { filed_under, ..old.clone() };
+    let path = format!("drawers/{to}/{}", format::drawer_path_in_room(file));
+    if open.has_file(&path) {
+        return Err(taken_path_refusal(&path));
+    }
+    let now = format::edit_drawer_text(file, text, old, &new, &open.palace.settings.time_zone)
+        .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })?;
+    Ok(vec![
+        FileEdit { path, was: None, now: Some(now) },
+        FileEdit { path: file.to_owned(), was, now: None },
+    ])
+}
+
+fn taken_path_refusal(path: &str) -> Refusal {
+    Refusal::FileExists { file: path.to_owned(), advice: "" }
+}
+
+/// Returns the names of wing and room for drawers that move from one folder to another: a part
+/// that stays keeps its name.
+fn wing_room_names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> WingRoomNames {
+    let drawers = &palace.drawers;
+    let wing_name =
+        to.wing.as_ref().map(|it| drawers.wing_name(it).unwrap_or(it.as_str()).to_owned());
+    let room_name = match from.slug == to.slug {
+        true => drawers.room_name(from),
+        false => drawers.room_name(to),
+    };
+    WingRoomNames {
+        wing: wing_name.unwrap_or_default(),
+        room: room_name.unwrap_or(to.slug.as_str()).to_owned(),
     }
 }

@@ -5,9 +5,8 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use crate::name_check::reject_hidden_chars_in_line;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::rooms::position::current_position;
-use crate::rooms::room_lookup::{require_room_by_name, rooms_with_name};
-use crate::walk::shown_items::mark_shown;
+use crate::rooms::{require_room_by_name, rooms_with_name};
+use crate::walk::{current_position, mark_shown};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::{self, new_scroll_path, room_path};
 use palazzo_core::model::{

@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::mempalace::drawers::{drawer_location, find_similar_drawers, validate_text};
 use crate::palace::OpenPalace;
 use crate::palace::search_documents::drawer_facet;
-use crate::search::search_filters::{TimeRange, parse_time_range};
+use crate::search::{TimeRange, parse_time_range};
 use crate::semantic::vector_store::EmbeddedQuery;
 use crate::{Caller, DrawerLocation, Keeper, RankingReport, Refusal, Session, SimilarDrawer};
 use palazzo_core::model::{ItemId, ItemKind, Provenance, WingRoomNames};

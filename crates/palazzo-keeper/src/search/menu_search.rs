@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::search_documents;
+use crate::search::exact_phrase;
 use crate::search::palace_search::{
     IndexUse, describe_hit, is_in_rooms, passage_of_hit, run_search, tell_drawers_apart,
 };
-use crate::search::search_filters::exact_phrase;
-use crate::walk::shown_items::was_shown;
+use crate::walk::was_shown;
 use crate::{Refusal, SearchQuery, Session};
 use palazzo_core::model::{ItemId, Layout, Slot};
 use palazzo_core::render::{self, HitView, WordCount};

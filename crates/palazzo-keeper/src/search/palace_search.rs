@@ -9,9 +9,9 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::search_documents;
-use crate::search::search_filters::{contains_phrase, exact_phrase, room_of_item};
+use crate::search::{contains_phrase, exact_phrase, room_of_item};
 use crate::semantic::vector_store::EmbeddedQuery;
-use crate::work::work_items::describe_work_item;
+use crate::work::describe_work_item;
 use crate::{RankingReport, Refusal, SearchQuery, Session};
 use palazzo_core::format::file_of_item;
 use palazzo_core::model::{ItemId, ItemKind, Palace, Provenance, RoomId, ScrollId};

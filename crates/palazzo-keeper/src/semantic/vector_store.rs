@@ -1,16 +1,20 @@
-//! The vectors of the passages of a palace, and the queue of passages without one. A thread embeds
-//! one passage after the other, while searches use the vectors that exist.
+//! The vectors of the passages of a palace, and the queue of passages without one. If the keeper is
+//! configured so, a thread embeds one passage after the other, while searches use the vectors that
+//! exist.
 //!
 //! The vectors are cached beside git's own files, by the text of the passage. The cache may be
 //! deleted at any time: then the passages are embedded again.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::semantic::ranking_report::RankingReport;
+use crate::semantic::ModelCache;
 use palazzo_core::embedding::Model;
 use palazzo_core::model::{EmbeddingVector, VectorsByTextHash};
+use palazzo_core::render;
 use palazzo_core::search::extract_question;
 use palazzo_store::{self as store, Store};
 
@@ -58,7 +62,7 @@ pub(crate) struct EmbeddedQuery<'a> {
 
 impl VectorStore {
     /// Creates a store without vectors, with these passages in the queue.
-    pub(crate) fn with_queue(passages: Vec<(u64, String)>) -> Self {
+    fn with_queue(passages: Vec<(u64, String)>) -> Self {
         let queue = EmbeddingQueue { pending: passages.into(), ..EmbeddingQueue::default() };
         Self { vectors: RwLock::default(), queue: Mutex::new(queue), queue_changed: Condvar::new() }
     }
@@ -83,7 +87,7 @@ impl VectorStore {
     }
 
     /// Makes the thread end after its current passage.
-    pub(crate) fn stop(&self) {
+    fn stop(&self) {
         self.lock_queue().is_stopped = true;
         self.queue_changed.notify_all();
     }
@@ -121,11 +125,7 @@ impl VectorStore {
     }
 
     /// Sets the model, and reads its vectors from the cache.
-    pub(crate) fn set_model_and_load_vectors(
-        &self,
-        model: Result<Arc<Model>, String>,
-        store: &Store,
-    ) {
+    fn set_model_and_load_vectors(&self, model: Result<Arc<Model>, String>, store: &Store) {
         if let Ok(model) = &model {
             let mut cached =
                 decode_vectors(&store.read_cache(CACHE_NAME).unwrap_or_default(), model);
@@ -146,7 +146,7 @@ impl VectorStore {
     }
 
     /// Embeds the passages of the queue until [`VectorStore::stop`] is called.
-    pub(crate) fn embed_until_stopped(&self, store: &Store) {
+    fn embed_until_stopped(&self, store: &Store) {
         let Ok(model) = self.wait_for_model() else { return };
         let mut new = 0;
         loop {
@@ -223,6 +223,96 @@ impl EmbeddedQuery<'_> {
             .as_ref()
             .filter(|_| self.ranker.is_semantic)
             .map(|it| (it, &*self.vectors))
+    }
+}
+
+/// The vectors of one palace, and the thread that computes more.
+pub(crate) struct SemanticIndexer {
+    pub(crate) model_folder: String,
+    pub(crate) vectors: Arc<VectorStore>,
+    worker: Option<JoinHandle<()>>,
+}
+
+impl SemanticIndexer {
+    /// Loads the model in `folder`; if the models are configured so, does that in the background
+    /// and embeds `passages`.
+    pub(crate) fn start(
+        folder: &str,
+        passages: Vec<(u64, String)>,
+        store: Store,
+        models: &ModelCache,
+    ) -> Self {
+        let vectors = Arc::new(VectorStore::with_queue(passages));
+        let (shared, model_folder, cache) = (vectors.clone(), folder.to_owned(), models.clone());
+        let in_background = models.in_background;
+        let work = move || {
+            shared.set_model_and_load_vectors(
+                cache.load(store.palace_folder(), &model_folder),
+                &store,
+            );
+            if in_background {
+                shared.embed_until_stopped(&store);
+            }
+        };
+        let worker = match in_background {
+            true => thread::Builder::new().name("reader".to_owned()).spawn(work).ok(),
+            false => {
+                work();
+                None
+            }
+        };
+        Self { model_folder: folder.to_owned(), vectors, worker }
+    }
+
+    /// Adds passages that may be new to the queue.
+    pub(crate) fn enqueue(&self, passages: impl Iterator<Item = (u64, String)>) {
+        self.vectors.enqueue(passages);
+    }
+}
+
+/// The thread ends after its current passage.
+impl Drop for SemanticIndexer {
+    fn drop(&mut self) {
+        self.vectors.stop();
+        drop(self.worker.take().map(JoinHandle::join));
+    }
+}
+
+/// How hits were ranked, in a palace that names a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankingReport {
+    /// Whether hits were ranked by meaning too, not only by words.
+    pub is_semantic: bool,
+    /// How many passages have no embedding yet: they are ranked by words only.
+    pub pending_passages: usize,
+    /// The error of the model, if it cannot be used.
+    pub model_error: Option<String>,
+}
+
+impl RankingReport {
+    /// Returns its name: `words and meaning`.
+    pub fn name(&self) -> &'static str {
+        if self.is_semantic { "words and meaning" } else { "words" }
+    }
+
+    /// Returns the error of the model, or how many passages have no embedding yet.
+    pub fn error_or_pending_text(&self) -> Option<String> {
+        let pending = || {
+            format!(
+                "{} not embedded yet",
+                render::count_with_noun(self.pending_passages, "passage")
+            )
+        };
+        self.model_error.clone().or_else(|| (self.pending_passages > 0).then(pending))
+    }
+}
+
+/// Prints as a sentence without a full stop.
+impl fmt::Display for RankingReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let alone = if self.is_semantic { "" } else { " alone" };
+        write!(f, "Found by {}{alone}", self.name())?;
+        self.error_or_pending_text().map_or(Ok(()), |it| write!(f, ": {it}"))
     }
 }
 

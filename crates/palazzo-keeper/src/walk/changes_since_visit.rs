@@ -13,7 +13,7 @@ use crate::palace::OpenPalace;
 use crate::palace::file_states::text_digest;
 use crate::palace::room_topics::RoomTopics;
 use crate::walk::changed_items::{add_changed_items, changed_item_notices};
-use crate::walk::shown_items::mark_shown;
+use crate::walk::mark_shown;
 use crate::workspaces::as_of_key::is_as_of_key;
 use crate::{Caller, Refusal, Session};
 use palazzo_core::format::PalacePath;

@@ -1,28 +1,27 @@
-//! Choosing actions by number (v1 section 5.2).
+//! Choosing actions, and items of the last search or list, by number (v1 section 5.2).
 
 use serde_json::{Map, Value};
 
-use crate::rooms::position::current_position;
-use crate::rooms::room_lookup::{only_room_with_words, rooms_with_name};
+use crate::rooms::{only_room_with_words, rooms_with_name};
 use crate::search::menu_search::search_from_menu;
-use crate::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
+use crate::walk::choices::{ActionToolCall, Choice, ChoiceOutcome};
+use crate::walk::contents::{render_whole_item, show_entity};
 use crate::walk::current_room::{render_current_room, render_menu, with_menu};
-use crate::walk::drawers::{find_drawer_rooms, list_room_drawers};
+use crate::walk::drawers::{find_drawer_rooms, later_texts_note, list_room_drawers, read_drawer};
 use crate::walk::enter::enter_last_changed_palace;
-use crate::walk::entity_links::render_linked_text;
 use crate::walk::everything::list_everything;
-use crate::walk::listed_items::open_item;
 use crate::walk::long_answers::{can_continue_answer, continue_answer};
-use crate::walk::position::position_of_caller;
-use crate::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
+use crate::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll, render_linked_text};
+use crate::walk::{current_position, mark_shown, position_of_caller};
 use crate::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
 use palazzo_core::model::{
-    Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
+    Action, ActionKind, Audience, ItemId, NavigationTarget, Palace, RoomId, RoomRef, Slot,
+    did_you_mean,
 };
 use palazzo_core::render::{self, MapView};
-use palazzo_core::visit::{AnswerSubject, Location};
+use palazzo_core::visit::{AnswerSubject, Listing, Location};
 
 /// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
@@ -336,6 +335,53 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
             candidates: matches.iter().map(|it| format!("`{it}`")).collect(),
         }),
     }
+}
+
+/// Returns the items that the numbers from 31 open, in their order.
+pub fn listed_items(keeper: &mut Keeper, caller: &Caller) -> Vec<ItemId> {
+    keeper.visit_of_caller(caller).listed_items.clone()
+}
+
+/// Removes the last list or search of the visit.
+pub fn take_listing(keeper: &mut Keeper, caller: &Caller) -> Listing {
+    keeper.visit_of_caller(caller).take_listing()
+}
+
+/// Copies what was listed last.
+pub fn copy_listing(keeper: &mut Keeper, caller: &Caller) -> Listing {
+    let listing = take_listing(keeper, caller);
+    restore_listing(keeper, caller, listing.clone());
+    listing
+}
+
+/// Puts back what [`take_listing`] has removed.
+pub fn restore_listing(keeper: &mut Keeper, caller: &Caller, listing: Listing) {
+    keeper.visit_of_caller(caller).restore_listing(listing);
+}
+
+/// Opens an item: goes to a room, and shows anything else whole.
+fn open_item(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    position: &Location,
+    item: &ItemId,
+) -> Result<ChoiceOutcome, Refusal> {
+    let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
+    let page = match item {
+        ItemId::Room(room) => {
+            session.visit.go_to(Location::from_room(&position.workspace, room.clone()));
+            return render_current_room(keeper, caller).map(ChoiceOutcome::Page);
+        }
+        ItemId::Scroll(scroll) => read_scroll(&mut session, scroll)?,
+        ItemId::Entity(name) => show_entity(&mut session, name, 1)?,
+        ItemId::Drawer(file) => {
+            let page = read_drawer(&mut session, file)?;
+            mark_shown(&mut session, item);
+            page.trim_end().to_owned() + "\n" + &later_texts_note(&mut session, file)
+        }
+        item => render_whole_item(&mut session, item)?,
+    };
+    Ok(ChoiceOutcome::Text(page))
 }
 
 #[cfg(test)]

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::error::quote_names;
 use crate::proposals::proposal_notice;
-use crate::rooms::position::start_position;
 use crate::templates::find_template;
 use crate::walk::current_room::render_current_room;
 use crate::walk::hand_over::render_hand_over;
 use crate::walk::notices::has_missing_entry;
+use crate::walk::start_position;
 use crate::walk::unbuilt_rooms::render_roomless_palace;
-use crate::workspaces::as_of::open_as_of;
 use crate::workspaces::as_of_key::present_key;
-use crate::workspaces::{Workspace, workspace_names};
+use crate::workspaces::{Workspace, open_as_of, workspace_names};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{Audience, Files, quoted};
 use palazzo_core::render::{self, ItemCounts};

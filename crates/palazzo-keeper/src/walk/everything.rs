@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::palace::OpenPalace;
-use crate::walk::choice::{ActionToolCall, Everything, EverythingPart};
+use crate::walk::choices::{ActionToolCall, Everything, EverythingPart};
 use crate::walk::contents::{mark_item_read, render_whole_item};
 use crate::walk::halls::visible_hall;
 use crate::walk::long_answers::MIN_SHOWN_CHARS;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::palace::OpenPalace;
 use crate::palace::room_topics::RoomTopics;
 use crate::walk::changes_since_visit;
-use crate::work::work_items::work_view;
+use crate::work::work_view;
 use palazzo_core::format::{PalacePath, room_path};
 use palazzo_core::model::{
     ItemId, OpenConflict, Palace, Reader, Room, RoomId, ScrollId, WorkSubject,

@@ -1,12 +1,12 @@
-//! The scrolls of a room: listing and reading them.
+//! The scrolls of a room: listing and reading them, with numbers for the entities that they link.
 
 use crate::palace::OpenPalace;
 use crate::rooms::scrolls::{latest_scroll_ids, newest_scroll_ids};
 use crate::walk::changes_since_visit::mark_scroll_read;
-use crate::walk::entity_links::render_linked_text;
 use crate::{Refusal, Session};
-use palazzo_core::model::{Layout, RoomId, ScrollId};
+use palazzo_core::model::{Graph, ItemId, Layout, RoomId, ScrollId};
 use palazzo_core::render::{self, ScrollView};
+use palazzo_core::visit::Visit;
 
 /// Lists the scrolls after those shown; after the oldest the newest ones again.
 pub(crate) fn list_older_scrolls(
@@ -70,4 +70,17 @@ pub(crate) fn stale_file_notes(open: &OpenPalace, scroll: &ScrollId) -> String {
     }
     let stale = open.stale_files_of_scroll(scroll).into_iter();
     stale.flat_map(|it| ["\nNote: it ".to_owned(), it, ".".to_owned()]).collect()
+}
+
+/// Renders a text in which links to entities are names with numbers. The numbers follow those of the
+/// items listed last; if not enough are left, the links replace those items.
+pub(crate) fn render_linked_text(visit: &mut Visit, graph: &Graph, text: &str) -> String {
+    let listed = &mut visit.listed_items;
+    let is_listed =
+        |name: &str| listed.iter().any(|it| matches!(it, ItemId::Entity(entity) if entity == name));
+    let new = graph.linked_entities(text).into_iter().filter(|it| !is_listed(it)).count();
+    if listed.len() + new > Layout::MAX_RESULTS {
+        listed.clear();
+    }
+    render::number_entity_links(text, graph, listed)
 }

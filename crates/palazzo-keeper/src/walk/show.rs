@@ -1,11 +1,11 @@
 //! Rooms and the map without a visit: for the command line.
 
 use crate::palace::OpenPalace;
-use crate::rooms::room_lookup::no_such_room_refusal;
+use crate::rooms::no_such_room_refusal;
 use crate::walk::drawers::render_drawer_only_room;
 use crate::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::walk::notices::{room_notices, stale_scroll_notices};
-use crate::workspaces::as_of::open_as_of;
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
 use palazzo_core::model::{Palace, RoomId, RoomRef};

@@ -1,14 +1,14 @@
 //! Shows one item of a palace without a visit: for the command line.
 
 use crate::graph::describe::{describe_genus, get_entity};
-use crate::history::file_diff::content_of_file;
+use crate::history::item_diffs::content_of_file;
 use crate::history::resolve_item::{self, ResolvedItem};
 use crate::palace::OpenPalace;
 use crate::walk::drawers::render_drawer;
 use crate::walk::scrolls::stale_file_notes;
 use crate::walk::show::show_room;
-use crate::work::work_items::render_work_item;
-use crate::workspaces::as_of::open_as_of;
+use crate::work::render_work_item;
+use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff::diff_with_replaced_scroll;
 use palazzo_core::format::room_path;

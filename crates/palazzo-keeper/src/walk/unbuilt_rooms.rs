@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::palace::OpenPalace;
-use crate::palace::file_errors::render_diagnostic_in_one_line;
+use crate::palace::findings::render_diagnostic_in_one_line;
 use crate::sync::notices::sync_line;
 use crate::{Caller, Refusal};
 use palazzo_core::format::room_path;

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SubsecRound as _, Utc};
 
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::work::work_items::{
+use crate::work::{
     WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
 };
 use crate::{Caller, Keeper, Refusal, Session};

@@ -1,9 +1,7 @@
 //! Lists tasks and processes with their notes and steps.
 
 use crate::walk::contents::render_new_work;
-use crate::work::work_items::{
-    describe_work_subject, resolve_work_subject, unknown_room_note, work_view,
-};
+use crate::work::{describe_work_subject, resolve_work_subject, unknown_room_note, work_view};
 use crate::{Refusal, Session};
 use palazzo_core::model::{ItemId, Layout, RoomRef, WorkStatus, WorkSubject};
 use palazzo_core::render::{ListedContents, WorkView};

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::name_check::reject_hidden_chars;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::palace::watch_config::WatchConfig;
+use crate::palace::open_palace::WatchConfig;
 use crate::{Caller, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{FileEdit, Files, Settings, Slug};

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
-use palazzo_keeper::{self as keeper, FieldMergeResult};
+use palazzo_keeper::{self as keeper, FileMergeResult};
 
 /// The file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";
@@ -110,7 +110,7 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.
-fn report_conflicts(path: &str, merged: &FieldMergeResult, palace: Option<&Path>) {
+fn report_conflicts(path: &str, merged: &FileMergeResult, palace: Option<&Path>) {
     for (conflict_path, text) in &merged.conflicts {
         let kept = palace.map(|it| keep_conflict(it, conflict_path, text));
         let kept = match kept {

@@ -49,7 +49,7 @@ pub struct Server {
 }
 
 /// The result of the part of a call that runs on the keeper.
-enum KeeperPartResult {
+enum AnswerOrWork {
     Answer(Option<ToolResult>),
     Continue(Result<WorkWithoutKeeper, String>),
 }
@@ -118,21 +118,18 @@ impl Server {
         let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
             let step = match tools.begin_call_without_keeper(keeper, caller, &tool, &arguments) {
-                Some(begun) => KeeperPartResult::Continue(begun),
-                None => KeeperPartResult::Answer(tools.call_tool(
-                    keeper,
-                    caller,
-                    &tool,
-                    arguments.clone(),
-                )),
+                Some(begun) => AnswerOrWork::Continue(begun),
+                None => {
+                    AnswerOrWork::Answer(tools.call_tool(keeper, caller, &tool, arguments.clone()))
+                }
             };
             Ok((step, note.render(keeper, caller)))
         };
         let (step, note) = self.calls.run_in_turn(caller, access, Some(context), call).await?;
         let answer = match step {
-            KeeperPartResult::Answer(answer) => answer,
-            KeeperPartResult::Continue(Err(refusal)) => Some(Err(refusal)),
-            KeeperPartResult::Continue(Ok(work)) => {
+            AnswerOrWork::Answer(answer) => answer,
+            AnswerOrWork::Continue(Err(refusal)) => Some(Err(refusal)),
+            AnswerOrWork::Continue(Ok(work)) => {
                 Some(make_printable(self.run_without_keeper(work).await?))
             }
         };

@@ -121,7 +121,7 @@ pub use crate::merge::conflict::MergeConflict;
 pub use crate::merge::outcome::{MergeOutcome, merge_palaces};
 pub use crate::merge::{FilePart, MERGE_RULES_VERSION, MergeInput, RawFiles, UnchangedFiles};
 pub use crate::merge_driver::{
-    FieldMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
+    FileMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
 pub use crate::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};

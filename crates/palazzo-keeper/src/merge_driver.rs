@@ -13,7 +13,7 @@ use palazzo_core::model::Conflict;
 
 /// A file that was merged field by field.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FieldMergeResult {
+pub struct FileMergeResult {
     /// The merged content.
     pub bytes: Vec<u8>,
     /// The values that do not stand: the file of each conflict, by its path in the palace.
@@ -40,7 +40,7 @@ pub fn describe_other_format(settings: &str) -> Option<String> {
 /// none: git passes it if both sides have added the file. The authors are not known here, so of
 /// two values for one field the greater stands. Returns `None` if the versions are of different
 /// items, which need a file each.
-pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Option<FieldMergeResult> {
+pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Option<FileMergeResult> {
     let files = |bytes: &[u8]| RawFiles::from([(path.to_owned(), bytes.to_vec())]);
     let base = if base.is_empty() { RawFiles::new() } else { files(base) };
     let sides = sides.map(files);
@@ -67,7 +67,7 @@ pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Option
     };
     let conflicts = outcome.conflicts.iter().map(|it| conflict_file(it.name(), it.into()));
     let bytes = outcome.files.get(path).or_else(|| outcome.files.values().next());
-    Some(FieldMergeResult {
+    Some(FileMergeResult {
         bytes: bytes.cloned().unwrap_or_else(|| sides[0][path].clone()),
         conflicts: conflicts.collect(),
     })

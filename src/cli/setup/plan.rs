@@ -265,7 +265,7 @@ fn removal_step(
 }
 
 /// The removal of the entries of Palazzo from a text.
-struct RemovedEntries {
+struct TextWithoutEntries {
     text: String,
     /// What was removed, in lines for the user.
     description: String,
@@ -276,7 +276,7 @@ fn remove_entries(
     client: Client,
     text: &str,
     records: &[&ClientSetup],
-) -> Result<RemovedEntries, String> {
+) -> Result<TextWithoutEntries, String> {
     let (format, mut text, mut description) = (client.format(), text.to_owned(), String::new());
     let config = format.parse(&text).map_err(|it| it.to_string())?;
     // What was added last is removed first.
@@ -304,7 +304,7 @@ fn remove_entries(
             text = new;
         }
     }
-    Ok(RemovedEntries { text, description })
+    Ok(TextWithoutEntries { text, description })
 }
 
 /// Returns whether an entry with this command is one of Palazzo. What setup has added is, whatever

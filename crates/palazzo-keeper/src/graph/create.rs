@@ -16,7 +16,7 @@ use crate::graph::rules::{
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::palace::room_topics::unshown_genera;
+use crate::palace::room_scope::unshown_genera;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff;
 use palazzo_core::format::new_entity_path;

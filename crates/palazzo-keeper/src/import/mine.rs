@@ -442,7 +442,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         let mut plan = FilingPlan::default();
         let mut earlier = self.earlier_texts(source);
         let is_in_pieces = is_document_filed(source, &earlier, drawers);
-        let all = drawers.iter().map(|(shelf, it)| text_to_compare(source, shelf, it, redactions));
+        let all = drawers.iter().map(|(shelf, it)| comparable_text(source, shelf, it, redactions));
         let all = all.flat_map(|it| self.as_filed(it, source, redactions, &earlier));
         let all: Vec<_> = all.collect();
         let texts: HashSet<&str> = all.iter().flat_map(|it| it.texts.iter().copied()).collect();
@@ -626,7 +626,7 @@ fn better_time(
 
 /// Returns a text with all that it is compared by. Before secrets were redacted, or without that, a
 /// text was filed as it was.
-fn text_to_compare<'t>(
+fn comparable_text<'t>(
     source: Option<FilingSource<'_>>,
     shelf: &'t WingRoomNames,
     drawer: &'t Drawer,
@@ -650,7 +650,7 @@ fn older_texts<'t>(
 ) -> Vec<ReadText<'t>> {
     let older = source.and_then(|it| it.older.get(&new.drawer.id));
     let older = older.filter(|it| it.is_part == parts).into_iter().flat_map(|it| &it.drawers);
-    older.map(|it| text_to_compare(source, new.shelf, it, redactions)).collect()
+    older.map(|it| comparable_text(source, new.shelf, it, redactions)).collect()
 }
 
 /// Returns true if a document is filed already, maybe split in another way.

@@ -8,7 +8,7 @@ use crate::maintain::doctor;
 use crate::palace::findings::{
     Finding, explain_findings, prepare_checks, resolve_diagnostic_positions,
 };
-use crate::palace::{OpenPalace, room_topics};
+use crate::palace::{OpenPalace, room_scope};
 use crate::semantic::ModelCache;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::PalacePath;
@@ -217,7 +217,7 @@ pub(crate) fn list_findings_of_palace(
     let models = keeper.models.clone();
     let open = keeper.open_palace(key)?;
     let report = check_palace(open, (tools, &names), &models, Vec::new())?;
-    let unshown_genera = room_topics::unshown_genera(&open.palace);
+    let unshown_genera = room_scope::unshown_genera(&open.palace);
     Ok(PalaceFindings {
         name: open.palace.settings.name.clone(),
         findings: report.findings.into_iter().map(|it| it.diagnostic).collect(),

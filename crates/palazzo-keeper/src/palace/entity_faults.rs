@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
-use crate::palace::room_topics::RoomTopics;
+use crate::palace::room_scope::RoomScope;
 use palazzo_core::model::{EntityFault, Graph};
 use palazzo_core::render;
 
@@ -69,7 +69,7 @@ impl EntityFaults {
 
     /// Renders the faults of the entities that a room shows in one line: their number, and the
     /// faults of the first ones.
-    pub(crate) fn room_notice(&self, graph: &Graph, scope: &RoomTopics<'_>) -> Option<String> {
+    pub(crate) fn room_notice(&self, graph: &Graph, scope: &RoomScope<'_>) -> Option<String> {
         let (mut count, mut listed) = (0, Vec::new());
         for (genus, names) in &self.faulty {
             let all = scope.includes_genus(genus);

@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
-use crate::palace::room_topics::RoomTopics;
+use crate::palace::room_scope::RoomScope;
 use palazzo_core::format::{self, PalacePath, item_in_file};
 use palazzo_core::model::{CommitId, Entity, Files, ItemId, Palace, RoomId, ScrollId, WorkSubject};
 use palazzo_core::render::{in_quotes, name_in_sentence, truncate};
@@ -65,7 +65,7 @@ pub(crate) fn add_changed_items(
 /// its verb.
 pub(crate) fn changed_item_notices(
     palace: &Palace,
-    scope: &RoomTopics<'_>,
+    scope: &RoomScope<'_>,
     since: &ChangesSinceVisit,
 ) -> [(&'static str, String); 3] {
     let all = since.changed_items.iter().filter(|it| is_in_scope(palace, scope, it));
@@ -258,7 +258,7 @@ fn follow_moved_scrolls(before: &Palace, ids: &ItemsById<'_>, since: &mut Change
     }
 }
 
-fn is_in_scope(palace: &Palace, scope: &RoomTopics<'_>, changed: &ChangedItem) -> bool {
+fn is_in_scope(palace: &Palace, scope: &RoomScope<'_>, changed: &ChangedItem) -> bool {
     let new = match &changed.change {
         ItemChange::Renamed(new) => Some(new),
         ItemChange::Deleted | ItemChange::Completed => None,

@@ -11,7 +11,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::palace::OpenPalace;
 use crate::palace::file_states::text_digest;
-use crate::palace::room_topics::RoomTopics;
+use crate::palace::room_scope::RoomScope;
 use crate::walk::changed_items::{add_changed_items, changed_item_notices};
 use crate::walk::mark_shown;
 use crate::workspaces::as_of_key::is_as_of_key;
@@ -85,7 +85,7 @@ pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
 /// whole palace.
 pub(crate) fn change_notices(
     palace: &Palace,
-    scope: &RoomTopics<'_>,
+    scope: &RoomScope<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
@@ -138,7 +138,7 @@ fn describe_received(since: &ChangesSinceVisit) -> String {
 }
 
 /// Counts the entities that were changed, by genus.
-fn describe_changed_entities(scope: &RoomTopics<'_>, since: &ChangesSinceVisit) -> Vec<String> {
+fn describe_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
     let counts = since.entities.iter().filter_map(|(genus, names)| {
         let count = match scope.includes_genus(genus) {
             true => names.len(),
@@ -159,7 +159,7 @@ fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
 
 fn unread_scroll_notices(
     palace: &Palace,
-    scope: &RoomTopics<'_>,
+    scope: &RoomScope<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {

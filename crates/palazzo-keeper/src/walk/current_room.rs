@@ -1,7 +1,7 @@
 //! The page of the room or hall that the caller is in, and its menu.
 
 use crate::palace::OpenPalace;
-use crate::palace::room_topics::RoomTopics;
+use crate::palace::room_scope::RoomScope;
 use crate::rooms::build::BuiltRoom;
 use crate::rooms::scrolls::latest_scroll_ids;
 use crate::sync::notices::take_sync_notices;
@@ -266,7 +266,7 @@ fn take_revision_notice(session: &mut Session<'_>, room: &RoomId) -> Option<Noti
     if !is_due || is_as_of_key(&session.key) || open.palace.room(room).is_none() {
         return None;
     }
-    let scope = RoomTopics::for_room(&open.palace, room);
+    let scope = RoomScope::for_room(&open.palace, room);
     let counts =
         open.visit_changes.count_since_revision(session.caller.visit_id, room, |genus, name| {
             scope.lists_entity(genus, name)

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::palace::OpenPalace;
-use crate::palace::room_topics::RoomTopics;
+use crate::palace::room_scope::RoomScope;
 use crate::walk::changes_since_visit;
 use crate::work::work_view;
 use palazzo_core::format::{PalacePath, room_path};
@@ -101,7 +101,7 @@ pub(crate) fn room_notices(
     since: Option<&ChangesSinceVisit>,
     reader: Reader,
 ) -> Vec<Notice> {
-    let scope = RoomTopics::for_room(&palace.palace, room);
+    let scope = RoomScope::for_room(&palace.palace, room);
     let changes =
         since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, reader.now));
     let work = work_notices(palace, &scope, reader);
@@ -153,7 +153,7 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
     (!exists).then_some(Notice(text))
 }
 
-fn work_notices(open: &OpenPalace, scope: &RoomTopics<'_>, reader: Reader) -> Vec<String> {
+fn work_notices(open: &OpenPalace, scope: &RoomScope<'_>, reader: Reader) -> Vec<String> {
     let palace = &open.palace;
     let [processes, tasks] =
         list_open_work(palace, |subject| scope.includes_subject(palace, subject));

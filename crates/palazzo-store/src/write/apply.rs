@@ -28,7 +28,7 @@ use crate::repo::{damage, palace_files, paths};
 use crate::write::branch_commit::CommitAttempt;
 use crate::write::commit_steps::{CommitSteps, MovedHead};
 use crate::write::file_transaction::FileTransaction;
-use crate::write::index::Staging;
+use crate::write::index::LockedIndex;
 use crate::write::objects::{LastTrees, ObjectWriter, WrittenObject};
 use crate::write::signing::Signer;
 use crate::write::write_guard::WriteGuard;
@@ -224,11 +224,11 @@ fn commit_files(
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     // The trees above a changed file were written by the last change, or are read now.
     git.objects.set_object_memory(writer.last_trees.take_unchanged(&repository.common_dir));
-    let mut staging = open_staging(writer, &repository, &git, &guard)?;
+    let mut locked_index = open_locked_index(writer, &repository, &git, &guard)?;
     // A commit that another program makes from here on is found when `HEAD` is moved.
     let head = repository.find_head(&guard.look().head)?;
     check_head_unless_checked(&mut writer.checked_head, &repository, head)?;
-    repair_index_if_reloaded(&repository, &mut staging)?;
+    repair_index_if_reloaded(&repository, &mut locked_index)?;
     // The caller may have cancelled while this waited for the locks.
     writer.reject_if_cancelled()?;
     let progress = writer.start_progress(edits.len() * STEPS_PER_FILE);
@@ -241,8 +241,8 @@ fn commit_files(
         signer,
         progress,
     };
-    steps.reject_blocked_paths(&staging)?;
-    run_commit_steps(writer, &steps, change, staging, head)
+    steps.reject_blocked_paths(&locked_index)?;
+    run_commit_steps(writer, &steps, change, locked_index, head)
 }
 
 /// Commits `change` on `branch`, or reports the files that do not have the expected content.
@@ -299,19 +299,19 @@ fn run_commit_steps(
     writer: &mut Writer,
     steps: &CommitSteps<'_>,
     change: &Changeset,
-    mut staging: Staging<'_>,
+    mut locked_index: LockedIndex<'_>,
     head: Option<ObjectId>,
 ) -> Result<CommitOutcome, Error> {
     let CommitSteps { palace, repository, git, edits, write_guard: guard, .. } = *steps;
     let transaction = match FileTransaction::begin_if_unchanged(palace, edits)? {
         Ok(it) => set_modes(it, steps, change).with_progress(steps.progress.clone()),
         Err(stale) => {
-            writer.cached_index = Some(staging.release_lock());
+            writer.cached_index = Some(locked_index.release_lock());
             return Ok(CommitOutcome::Stale(stale));
         }
     };
     let mut objects = ObjectWriter::new(repository, git);
-    let drafts = steps.draft_commits(&mut objects, &staging, change, head);
+    let drafts = steps.draft_commits(&mut objects, &locked_index, change, head);
     let drafts = drafts.map_err(|err| repository.git_error("prepare the commit", err))?;
     let mut folders = None;
     let result = keep_or_undo(transaction, Some(guard), |transaction| {
@@ -323,7 +323,8 @@ fn run_commit_steps(
                 return Ok(Vec::new()); // The files are in place since the last attempt.
             }
             let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
-            let stale = put_in_place_and_stage(transaction, &mut staging, files, &BTreeSet::new());
+            let stale =
+                put_in_place_and_stage(transaction, &mut locked_index, files, &BTreeSet::new());
             folders = Some(transaction.touched_folders());
             stale
         })
@@ -333,7 +334,7 @@ fn run_commit_steps(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
-    warnings.extend(replace_index(writer, staging, guard));
+    warnings.extend(replace_index(writer, locked_index, guard));
     warnings.extend(writer.signing.report(steps.signer));
     let mut objects = objects.into_objects();
     warnings.extend(writer.prune_guard.retain_objects(repository, &mut objects));
@@ -383,24 +384,24 @@ fn check_head_unless_checked(
 }
 
 /// Opens the index, and locks it.
-pub(crate) fn open_staging<'a>(
+pub(crate) fn open_locked_index<'a>(
     writer: &mut Writer,
     repository: &'a Repository,
     git: &gix::Repository,
     guard: &WriteGuard,
-) -> Result<Staging<'a>, Error> {
+) -> Result<LockedIndex<'a>, Error> {
     let mut record = |path: &Path, inode: u64| guard.record_lock_file(path, inode);
     let cached = writer.cached_index.take();
-    Staging::open(repository, git, cached, &writer.lock_timeouts, &mut record)
+    LockedIndex::open(repository, git, cached, &writer.lock_timeouts, &mut record)
 }
 
 /// Repairs the index if another program may have written it.
 pub(crate) fn repair_index_if_reloaded(
     repository: &Repository,
-    staging: &mut Staging<'_>,
+    locked_index: &mut LockedIndex<'_>,
 ) -> Result<(), Error> {
-    match staging.is_reloaded() {
-        true => index::repair_index(repository, staging),
+    match locked_index.is_reloaded() {
+        true => index::repair_index(repository, locked_index),
         false => Ok(()),
     }
 }
@@ -408,10 +409,10 @@ pub(crate) fn repair_index_if_reloaded(
 /// Replaces the index; if that fails, the next writer repairs it.
 pub(crate) fn replace_index(
     writer: &mut Writer,
-    staging: Staging<'_>,
+    locked_index: LockedIndex<'_>,
     guard: &WriteGuard,
 ) -> Option<CommitWarning> {
-    match staging.replace_index() {
+    match locked_index.replace_index() {
         Ok(cached) => {
             writer.cached_index = Some(cached);
             None
@@ -427,27 +428,27 @@ pub(crate) fn replace_index(
 /// file. Those in `still_edited` have another content on disk.
 pub(crate) fn put_in_place_and_stage(
     transaction: &mut FileTransaction<'_>,
-    staging: &mut Staging<'_>,
+    locked_index: &mut LockedIndex<'_>,
     files: &[(String, Option<BlobEntry>)],
     still_edited: &BTreeSet<String>,
 ) -> Result<Vec<String>, Error> {
     let stale = transaction.put_files_in_place()?;
     if stale.is_empty() {
-        stage_written_files(staging, files, transaction, still_edited);
-        staging.write_to_lock_file()?;
+        stage_written_files(locked_index, files, transaction, still_edited);
+        locked_index.write_to_lock_file()?;
     }
     Ok(stale)
 }
 
 /// Stages the files as they are on disk now.
 fn stage_written_files(
-    staging: &mut Staging<'_>,
+    locked_index: &mut LockedIndex<'_>,
     files: &[(String, Option<BlobEntry>)],
     transaction: &FileTransaction<'_>,
     still_edited: &BTreeSet<String>,
 ) {
     let files = files.iter().zip(transaction.index_stats());
-    staging.stage_files(files.map(|((path, entry), stat)| {
+    locked_index.stage_files(files.map(|((path, entry), stat)| {
         let stat = stat.filter(|_| !still_edited.contains(path));
         (path.as_str().into(), *entry, stat)
     }));

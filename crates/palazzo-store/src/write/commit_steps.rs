@@ -22,7 +22,7 @@ use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::commit;
 use crate::write::commit::{CommitDraft, GitIdentity};
-use crate::write::index::Staging;
+use crate::write::index::LockedIndex;
 use crate::write::moved_files::find_moved_files;
 use crate::write::objects::ObjectWriter;
 use crate::write::progress::Progress;
@@ -56,15 +56,15 @@ pub(crate) struct CommitSteps<'a> {
 
 impl CommitSteps<'_> {
     /// Fails if git handles one of the paths in a way that Palazzo must not change.
-    pub(crate) fn reject_blocked_paths(&self, staging: &Staging<'_>) -> Result<(), Error> {
-        self.reject_unmerged(staging)?;
-        reject_outside_sparse_checkout(self.repository, staging.index(), self.edits)?;
-        self.reject_filtered(staging.index())
+    pub(crate) fn reject_blocked_paths(&self, locked_index: &LockedIndex<'_>) -> Result<(), Error> {
+        self.reject_unmerged(locked_index)?;
+        reject_outside_sparse_checkout(self.repository, locked_index.index(), self.edits)?;
+        self.reject_filtered(locked_index.index())
     }
 
-    fn reject_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
+    fn reject_unmerged(&self, locked_index: &LockedIndex<'_>) -> Result<(), Error> {
         let unmerged =
-            self.edits.iter().find(|it| staging.is_unmerged(&self.path_in_repository(it)));
+            self.edits.iter().find(|it| locked_index.is_unmerged(&self.path_in_repository(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::UnmergedFile { path: it.path.clone() }))
     }
 
@@ -88,7 +88,7 @@ impl CommitSteps<'_> {
     pub(crate) fn draft_commits(
         &self,
         writer: &mut ObjectWriter<'_>,
-        staging: &Staging<'_>,
+        locked_index: &LockedIndex<'_>,
         change: &Changeset,
         head: Option<ObjectId>,
     ) -> gix::Result<Vec<CommitDraft>> {
@@ -99,13 +99,13 @@ impl CommitSteps<'_> {
             let path = self.path_in_repository(edit);
             let committed = tree_lookup::find_blob_entry(self.git, tree, &path)?;
             let kind = self.new_entry_kind(change, tree, edit, committed, &moved)?;
-            let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
+            let convert = |text| convert_to_git(self.git, locked_index.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
             let hash = |bytes| tree_lookup::compute_blob_id(self.git, bytes);
             let on_disk = was.as_deref().map(hash).transpose()?;
             let in_head = committed.map(|it| it.id);
-            let was_staged = staging.staged_id(&path).filter(|id| {
+            let was_staged = locked_index.staged_id(&path).filter(|id| {
                 Some(*id) != on_disk && Some(*id) != in_head && self.git.has_object(id)
             });
             if let Some(id) = was_staged {

@@ -18,12 +18,13 @@ use crate::repo::palace_repository::PalaceRepository;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::apply::{
-    keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
+    keep_or_undo, open_locked_index, put_in_place_and_stage, repair_index_if_reloaded,
+    replace_index,
 };
 use crate::write::commit::{CommitDraft, GitIdentity};
 use crate::write::commit_steps::CommitSteps;
 use crate::write::file_transaction::FileTransaction;
-use crate::write::index::Staging;
+use crate::write::index::LockedIndex;
 use crate::write::objects::ObjectWriter;
 use crate::write::progress::Progress;
 use crate::write::refs::{RefUpdateOutcome, point_ref};
@@ -155,10 +156,11 @@ fn move_head_under_lock(
         return Ok(HeadMoveOutcome::HeadMoved);
     }
     let git = repository.git();
-    let mut staging = open_staging(writer, &repository, &git, &guard)?;
-    repair_index_if_reloaded(&repository, &mut staging)?;
+    let mut locked_index = open_locked_index(writer, &repository, &git, &guard)?;
+    repair_index_if_reloaded(&repository, &mut locked_index)?;
     let failed = |err| repository.git_error("compare", err);
-    let planned = plan_edits(&git, &repository, &staging, head_move, merge_edit).map_err(failed)?;
+    let planned =
+        plan_edits(&git, &repository, &locked_index, head_move, merge_edit).map_err(failed)?;
     let PlannedEdits { edits, still_edited, waiting } = planned;
     if !waiting.is_empty() {
         return Ok(HeadMoveOutcome::UncommittedEdits(waiting));
@@ -173,15 +175,15 @@ fn move_head_under_lock(
         signer,
         progress: Progress::default(),
     };
-    steps.reject_blocked_paths(&staging)?;
-    run_steps(writer, &steps, staging, head_move, &still_edited)
+    steps.reject_blocked_paths(&locked_index)?;
+    run_steps(writer, &steps, locked_index, head_move, &still_edited)
 }
 
 /// Writes the objects and the files, and moves `HEAD`, with all locks held.
 fn run_steps(
     writer: &mut Writer,
     steps: &CommitSteps<'_>,
-    mut staging: Staging<'_>,
+    mut locked_index: LockedIndex<'_>,
     head_move: &HeadMove,
     still_edited: &BTreeSet<String>,
 ) -> Result<HeadMoveOutcome, Error> {
@@ -201,7 +203,7 @@ fn run_steps(
     let mut folders = Vec::new();
     let moved = keep_or_undo(transaction, Some(guard), |transaction| {
         objects.publish(&repository.palace, transaction.temporaries())?;
-        let stale = put_in_place_and_stage(transaction, &mut staging, &files, still_edited)?;
+        let stale = put_in_place_and_stage(transaction, &mut locked_index, &files, still_edited)?;
         if !stale.is_empty() {
             return Ok(Err(stale));
         }
@@ -218,7 +220,7 @@ fn run_steps(
     }
     writer.checked_head = Some(new);
     let mut warnings = steps.sync_and_collect_warnings(folders);
-    warnings.extend(replace_index(writer, staging, guard));
+    warnings.extend(replace_index(writer, locked_index, guard));
     warnings.extend(writer.signing.report(steps.signer));
     let commit = Some(CommitId(new.to_string()));
     let previous = Some(CommitId(head_move.old.to_string()));
@@ -257,7 +259,7 @@ fn write_objects(
 fn plan_edits(
     git: &gix::Repository,
     repository: &Repository,
-    staging: &Staging<'_>,
+    locked_index: &LockedIndex<'_>,
     head_move: &HeadMove,
     merge_edit: &MergeEdit<'_>,
 ) -> gix::Result<PlannedEdits> {
@@ -270,11 +272,14 @@ fn plan_edits(
             continue;
         };
         let id = |text: &str| {
-            tree_lookup::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
+            tree_lookup::compute_blob_id(
+                git,
+                &convert_to_git(git, locked_index.index(), path, text)?,
+            )
         };
         let id_on_disk = on_disk.as_deref().map(id).transpose()?;
         let mut now = file.now.as_ref().map(|(_, text)| text.clone());
-        let is_staged = staging.staged_id(path) != committed;
+        let is_staged = locked_index.staged_id(path) != committed;
         if is_staged || id_on_disk != committed {
             let edit = on_disk.as_deref().filter(|_| !is_staged);
             let moved = (head_move.old, file);

@@ -44,14 +44,14 @@ pub(crate) struct CachedIndex {
 }
 
 /// The index while this process holds its lock.
-pub(crate) struct Staging<'a> {
+pub(crate) struct LockedIndex<'a> {
     repository: &'a Repository,
     lock: LockFile,
     cached: CachedIndex,
     is_reloaded: bool,
 }
 
-impl<'a> Staging<'a> {
+impl<'a> LockedIndex<'a> {
     /// Takes the lock and loads the index, or uses `cached` if no program has written it since.
     pub(crate) fn open(
         repository: &'a Repository,
@@ -73,9 +73,9 @@ impl<'a> Staging<'a> {
         if cached.index.is_sparse() {
             return Err(Error::SparseIndex { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, cached, is_reloaded };
-        staging.mark_racy_entries();
-        Ok(staging)
+        let mut locked_index = Self { repository, lock, cached, is_reloaded };
+        locked_index.mark_racy_entries();
+        Ok(locked_index)
     }
 
     /// Returns true if another program may have written the index since this process last did.
@@ -376,10 +376,10 @@ fn to_u32(size: usize) -> gix::Result<u32> {
 /// staged is kept.
 pub(crate) fn repair_index(
     repository: &Repository,
-    staging: &mut Staging<'_>,
+    locked_index: &mut LockedIndex<'_>,
 ) -> Result<(), Error> {
     let failed = |err| repository.git_error("compare the index with the last commit", err);
-    match restage_reverted_files(repository, staging).map_err(failed) {
+    match restage_reverted_files(repository, locked_index).map_err(failed) {
         // Git has read the commit before, or it would have fetched it: no index of git is from then.
         Ok(()) | Err(Error::PartialClone { .. }) => Ok(()),
         // Writes need the last commit only, and the one before may be damaged.
@@ -387,7 +387,10 @@ pub(crate) fn repair_index(
     }
 }
 
-fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) -> gix::Result<()> {
+fn restage_reverted_files(
+    repository: &Repository,
+    locked_index: &mut LockedIndex<'_>,
+) -> gix::Result<()> {
     let past = HistoryReader::new(repository);
     let Some(head) = past.git.head()?.id().map(gix::Id::detach) else { return Ok(()) };
     let Some(step) = past.walk_first_parents(head)?.next().transpose()? else { return Ok(()) };
@@ -397,11 +400,11 @@ fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) ->
     }
     let trees = (past.palace_tree(parent)?, past.palace_tree(head)?);
     let mut reverted = compare(&past.git, trees.0, trees.1)?;
-    reverted.retain(|it| is_reverted(repository, &past.git, staging, it).unwrap_or(false));
+    reverted.retain(|it| is_reverted(repository, &past.git, locked_index, it).unwrap_or(false));
     let tracked: Vec<_> =
         reverted.iter().map(|it| format!("{}{}", repository.prefix, it.path)).collect();
     let files = tracked.iter().zip(&reverted);
-    staging.stage_files(
+    locked_index.stage_files(
         files.map(|(path, it)| (path.as_str().into(), it.now.map(BlobEntry::from), None)),
     );
     Ok(())
@@ -410,17 +413,19 @@ fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) ->
 fn is_reverted(
     repository: &Repository,
     git: &gix::Repository,
-    staging: &Staging<'_>,
+    locked_index: &LockedIndex<'_>,
     changed: &TreeChange,
 ) -> gix::Result<bool> {
     let TreeChange { path, was, now, .. } = changed;
     let tracked = format!("{}{path}", repository.prefix);
-    if staging.staged_id(&tracked) != was.map(|it| it.id) {
+    if locked_index.staged_id(&tracked) != was.map(|it| it.id) {
         return Ok(false);
     }
     let Ok(text) = palace_files::read_file(&repository.palace, path) else { return Ok(false) };
-    let bytes =
-        text.as_deref().map(|it| convert_to_git(git, staging.index(), &tracked, it)).transpose()?;
+    let bytes = text
+        .as_deref()
+        .map(|it| convert_to_git(git, locked_index.index(), &tracked, it))
+        .transpose()?;
     let on_disk = bytes.map(|it| compute_blob_id(git, &it)).transpose()?;
     Ok(on_disk == now.map(|it| it.id))
 }

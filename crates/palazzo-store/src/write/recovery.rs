@@ -20,7 +20,7 @@ use crate::repo::repository;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup;
 use crate::repo::{palazzo_file, paths, processes, regular_file};
-use crate::write::index::Staging;
+use crate::write::index::LockedIndex;
 use crate::write::palazzo_lock;
 use crate::write::palazzo_lock::{LockTimeouts, WRITE_LOCK};
 use crate::write::{file_transaction, lock_file, objects};
@@ -222,7 +222,7 @@ fn repair_files_and_index(
             palazzo_file::open_regular_file(&place, OpenOptions::new().append(true))?;
         file.write_all(marker_line_for_lock_file(&repository.common_dir, path, inode).as_bytes())
     };
-    let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;
+    let mut locked_index = LockedIndex::open(repository, &git, None, timeouts, &mut record)?;
     let failed = |err: gix::Error| repository.git_error("read the last commit", err);
     let head = repository::read_head(&git).map_err(failed)?;
     let tree = tree_lookup::tree_of_commit(&git, head).map_err(failed)?;
@@ -231,21 +231,24 @@ fn repair_files_and_index(
         let committed = tree_lookup::find_blob_entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| {
-            tree_lookup::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
+            tree_lookup::compute_blob_id(
+                &git,
+                &convert_to_git(&git, locked_index.index(), path, &text)?,
+            )
         };
         let text = read_regular_text(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;
         if on_disk != committed.map(|it| it.id) {
             // The commit was not made.
             undo_file(repository, marker, path).map_err(Error::for_file("restore", &place))?;
-        } else if staging.staged_id(path.as_str()) != on_disk {
+        } else if locked_index.staged_id(path.as_str()) != on_disk {
             outdated.push((BStr::new(path), committed, committed.and_then(|_| stat_file(&place))));
         }
     }
     if !outdated.is_empty() {
-        staging.stage_files(outdated);
-        staging.write_to_lock_file()?;
-        staging.replace_index()?;
+        locked_index.stage_files(outdated);
+        locked_index.write_to_lock_file()?;
+        locked_index.replace_index()?;
     }
     Ok(())
 }

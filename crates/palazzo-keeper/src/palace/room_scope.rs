@@ -11,7 +11,7 @@ use palazzo_core::model::{ActionKind, Grouping, Palace, RoomId, Tool, WorkSubjec
 pub(crate) fn unshown_genera(palace: &Palace) -> Vec<(String, usize)> {
     let mut shown = BTreeSet::new();
     for (id, _) in palace.rooms() {
-        let topics = RoomTopics::for_room(palace, id);
+        let topics = RoomScope::for_room(palace, id);
         if topics.lists_everything {
             return Vec::new();
         }
@@ -26,8 +26,8 @@ pub(crate) fn unshown_genera(palace: &Palace) -> Vec<(String, usize)> {
     unshown.map(|(genus, count)| (genus.to_owned(), count)).collect()
 }
 
-/// What a room shows of the graph: the entities and genera that its actions name, or everything.
-pub(crate) struct RoomTopics<'a> {
+/// What concerns a room: the entities and genera that its actions name, or everything.
+pub(crate) struct RoomScope<'a> {
     /// True for the entry room, and for a room that shows all entities.
     is_whole_palace: bool,
     /// True for a room whose actions or grouping list all entities.
@@ -37,7 +37,7 @@ pub(crate) struct RoomTopics<'a> {
     genera: BTreeSet<String>,
 }
 
-impl<'a> RoomTopics<'a> {
+impl<'a> RoomScope<'a> {
     /// Returns true for the entry room, and for a room that shows all entities.
     pub(crate) fn is_whole_palace(&self) -> bool {
         self.is_whole_palace

@@ -254,7 +254,7 @@ fn findings_that_are_left_to_the_schema_are_reported_by_it() {
         let files = Files::from([(path.clone(), text.clone())]);
         let (_, findings) = palazzo_core::format::parse_palace("P", &files);
         let findings: Vec<_> =
-            findings.into_iter().filter(palazzo_core::format::is_found_by_schema).collect();
+            findings.into_iter().filter(palazzo_core::format::is_reported_by_schema).collect();
         if findings.is_empty() {
             continue;
         }

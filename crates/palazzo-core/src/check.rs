@@ -12,6 +12,7 @@ mod long_texts;
 mod misplaced_files;
 mod palace_check;
 mod rooms;
+mod scrolls;
 mod tool_actions;
 mod work;
 

@@ -53,8 +53,8 @@ pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_byt
 pub use references::{ReferenceKind, change_query_references, change_references, reference_kind};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
-    README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
-    json_schema_of_file_kind, kind_of_file_with_modeline,
+    README, README_PATH, ensure_modeline, has_right_modeline, is_palazzo_path,
+    is_reported_by_schema, json_schema_of_file_kind, kind_of_file_with_modeline,
 };
 pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};

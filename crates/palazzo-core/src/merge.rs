@@ -12,7 +12,7 @@ mod rules;
 mod text;
 
 pub use crate::model::Side;
-pub use field::{FieldPlace, PresentField, find_field, find_present_field, is_same_value};
+pub use field::{FieldPlace, LocatedField, find_field, find_present_field, is_same_value};
 pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list::ListKind;
 pub use text::{merge_lines, merge_prose};

@@ -8,7 +8,7 @@ use crate::palace::OpenPalace;
 use crate::palace::open_conflicts::present_field;
 use crate::{Refusal, Session};
 use palazzo_core::format::serialize_conflict;
-use palazzo_core::merge::{FieldPlace, PresentField, Side};
+use palazzo_core::merge::{FieldPlace, LocatedField, Side};
 use palazzo_core::model::{
     Code, Conflict, ConflictAuthor, Diagnostic, OpenConflict, ValuePath, quote_for_shell, quoted,
 };
@@ -87,7 +87,7 @@ pub(crate) fn open_conflict_finding(
 ) -> (Diagnostic, Option<ValuePath>) {
     let text = open.store().read_file(&it.item_file).ok().flatten();
     let field = text.as_deref().and_then(|text| present_field(it, text));
-    let place = field.as_ref().and_then(PresentField::place);
+    let place = field.as_ref().and_then(LocatedField::place);
     let value_path =
         place.map(FieldPlace::value_path).or(text.is_some().then_some(ValuePath::ROOT));
     // A deleted item has no file for its finding.
@@ -95,7 +95,7 @@ pub(crate) fn open_conflict_finding(
     let mut message = format!("two answers for {}", render::conflict_sentence(&it.conflict, None));
     let id = quote_for_shell(&it.short_id);
     let mut hint = format!("write the field, or `palazzo resolve {id} stands|other`");
-    if field == Some(PresentField::ItemGone) {
+    if field == Some(LocatedField::ItemGone) {
         message += "; its place is gone: the item was removed, or renamed and changed";
         hint = format!("write the other value if it is right, then `palazzo resolve {id} stands`");
     }

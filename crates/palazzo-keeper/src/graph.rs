@@ -1,5 +1,5 @@
 //! The knowledge graph: queries for entities, and changes of entities, relations and observations.
-//! What their arguments name: entities, genera and dates.
+//! What their arguments name: entities and genera.
 
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -10,16 +10,18 @@ pub(crate) mod list_entities;
 pub(crate) mod merge;
 pub(crate) mod references;
 pub(crate) mod relations;
+mod relative_dates;
 pub(crate) mod rules;
 pub(crate) mod timeline;
 pub(crate) mod update;
 
+pub use relative_dates::parse_date_argument;
+pub(crate) use relative_dates::resolve_relative_date;
+
 use std::collections::BTreeSet;
 
-use chrono::{Days, NaiveDate};
-
 use crate::Refusal;
-use palazzo_core::model::{Date, DateError, Palace, did_you_mean, quoted};
+use palazzo_core::model::{Palace, did_you_mean, quoted};
 use palazzo_core::render;
 
 /// Maximum number of genera that a refusal lists.
@@ -93,25 +95,6 @@ pub(crate) fn describe_empty_genus(palace: &Palace, genus: &str) -> String {
         format!("{}\n", render::printable_text(&named))
     });
     lines.unwrap_or_default()
-}
-
-/// Parses a date; `key` is the name of the argument, and `today` the day of the caller.
-pub fn parse_date_argument(key: &str, text: &str, today: NaiveDate) -> Result<Date, Refusal> {
-    let date: Result<Date, DateError> = resolve_relative_date(text, today).parse();
-    date.map_err(|why| Refusal::InvalidDate { argument: key.to_owned(), why })
-}
-
-/// Replaces `today`, `now`, `yesterday` and `tomorrow` by calendar dates. `now` becomes a day, so
-/// that a relation which begins now holds today.
-pub(crate) fn resolve_relative_date(text: &str, today: NaiveDate) -> String {
-    let text = text.trim();
-    let day = match text.to_lowercase().as_str() {
-        "now" | "today" => Some(today),
-        "yesterday" => today.checked_sub_days(Days::new(1)),
-        "tomorrow" => today.checked_add_days(Days::new(1)),
-        _ => None,
-    };
-    day.map_or_else(|| text.to_owned(), |it| Date::from(it).to_string())
 }
 
 #[cfg(test)]
@@ -193,23 +176,5 @@ mod tests {
         insta::assert_snapshot!(refusal, @"no entity has the genus `Costs`; did you mean `Cost`?");
         let refusal = resolve_genus_name(&palace_of(&[]), "X").unwrap_err();
         insta::assert_snapshot!(refusal, @"no entity has the genus `X`; this workspace has no entities yet");
-    }
-
-    #[test]
-    fn relative_dates_become_calendar_dates() {
-        let today = "2026-03-01".parse().unwrap();
-        for (text, date) in [
-            ("today", "2026-03-01"),
-            (" Yesterday ", "2026-02-28"),
-            ("NOW", "2026-03-01"),
-            ("44 BC", "44 BC"),
-            ("tomorrow", "2026-03-02"),
-            ("some day", "some day"),
-        ] {
-            assert_eq!(resolve_relative_date(text, today), date);
-        }
-        assert!(parse_date_argument("as_of", "today", today).is_ok());
-        let refusal = parse_date_argument("as_of", "some day", today).unwrap_err().to_string();
-        assert!(refusal.starts_with("`as_of`: `some day` is no date: "), "{refusal}");
     }
 }

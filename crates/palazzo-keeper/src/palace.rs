@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use crate::error::format_error_chain;
 use crate::palace::change_plan::{
-    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, first_change_edit, missing_schema_edits,
+    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, missing_schema_edits, palazzo_folder_edit,
 };
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::open_palace::WatchConfig;
@@ -216,7 +216,7 @@ impl OpenPalace {
         let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
         let schemas = missing_schema_edits(&self.store, new);
         edits.extend(schemas);
-        edits.extend(first_change_edit(&self.store, edits));
+        edits.extend(palazzo_folder_edit(&self.store, edits));
     }
 
     /// Takes the finished changes: their commits, and the warnings after them.

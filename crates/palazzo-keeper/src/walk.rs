@@ -16,6 +16,7 @@ pub(crate) mod item_names;
 pub(crate) mod long_answers;
 pub(crate) mod notices;
 pub(crate) mod resources;
+mod revision_notice;
 pub(crate) mod scrolls;
 pub(crate) mod show;
 pub(crate) mod show_item;

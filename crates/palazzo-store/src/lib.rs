@@ -57,9 +57,10 @@ pub use crate::repo::state::{RepositoryState, max_open_files, max_watched_folder
 pub use crate::repo::unmerged::UnfinishedMerge;
 pub use crate::sync::commit_range::FileChange;
 pub use crate::sync::error::SyncError;
+pub use crate::sync::failure_kind::SyncFailureKind;
 pub use crate::sync::incoming_commits::DatedCommit;
 pub use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
-pub use crate::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
+pub use crate::sync::record::{SyncFailure, SyncRecord};
 pub use crate::sync::session::{FetchReport, HistoryComparison, SyncSession};
 pub use crate::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,

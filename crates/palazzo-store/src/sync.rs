@@ -7,6 +7,7 @@ pub(crate) mod commit_range;
 #[cfg(all(test, unix))]
 mod crash_tests;
 pub(crate) mod error;
+pub(crate) mod failure_kind;
 pub(crate) mod incoming_commits;
 pub(crate) mod planned_move;
 pub(crate) mod record;

@@ -112,7 +112,7 @@ impl LeftOut {
 
 /// The files of a folder that are mined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum FilesToMine {
     /// Everything that no rule leaves out.
     All,
     /// Everything, even if `.gitignore` excludes it: programs add their own memories there.
@@ -149,7 +149,7 @@ pub(super) fn find_mine_inputs(given: &Path, found: &mut MineInputs) -> Result<(
     if path.is_dir() {
         let rules = IgnoreRules::above(&path);
         let mut search = FolderSearch { given, root: &path, source, rules, found };
-        search.search_folder(&path, Taken::All);
+        search.search_folder(&path, FilesToMine::All);
         return Ok(());
     }
     let kind = SourceKind::from_file_name(&source.name).ok_or_else(|| {
@@ -162,7 +162,7 @@ pub(super) fn find_mine_inputs(given: &Path, found: &mut MineInputs) -> Result<(
 }
 
 impl FolderSearch<'_> {
-    fn search_folder(&mut self, folder: &Path, taken: Taken) {
+    fn search_folder(&mut self, folder: &Path, taken: FilesToMine) {
         let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = match entries {
             Ok(entries) => entries,
@@ -181,7 +181,7 @@ impl FolderSearch<'_> {
         self.rules.leave(outer);
     }
 
-    fn search_entry(&mut self, folder: &Path, path: &Path, taken: Taken) {
+    fn search_entry(&mut self, folder: &Path, path: &Path, taken: FilesToMine) {
         let (name, is_folder) = (file_name(path), path.is_dir());
         let kind = SourceKind::from_file_name(&name).filter(|it| is_of_kind(&name, *it));
         // A repository's own files are no text of a person.
@@ -211,24 +211,24 @@ impl FolderSearch<'_> {
         path: &Path,
         name: &str,
         is_folder: bool,
-        taken: Taken,
+        taken: FilesToMine,
     ) -> Option<LeftOut> {
         let is_taken = match taken {
-            Taken::All | Taken::Memories => true,
-            Taken::OnlyFolder(folder) => is_folder && name == folder,
+            FilesToMine::All | FilesToMine::Memories => true,
+            FilesToMine::OnlyFolder(folder) => is_folder && name == folder,
             // A repository in it is a copy of a project, or comes from others.
-            Taken::OnlyMarkdown if is_folder => path.join(".git").symlink_metadata().is_err(),
-            Taken::OnlyMarkdown => is_markdown(name),
+            FilesToMine::OnlyMarkdown if is_folder => path.join(".git").symlink_metadata().is_err(),
+            FilesToMine::OnlyMarkdown => is_markdown(name),
         };
-        let is_memory =
-            taken != Taken::All && taken != Taken::OnlyMarkdown || is_agent_memory(name);
+        let is_memory = taken != FilesToMine::All && taken != FilesToMine::OnlyMarkdown
+            || is_agent_memory(name);
         if is_folder && GENERATED_FOLDERS.contains(&name)
             || GENERATED_MARKS.iter().any(|it| path.join(it).is_file())
         {
             Some(LeftOut::Generated)
         } else if !is_taken || name.starts_with('.') && !is_memory && name != CLAUDE_FOLDER {
             Some(LeftOut::Hidden)
-        } else if is_folder && taken == Taken::All && is_kept_by_client(path, name) {
+        } else if is_folder && taken == FilesToMine::All && is_kept_by_client(path, name) {
             Some(LeftOut::Client)
         } else if path.is_symlink() {
             Some(LeftOut::Link)
@@ -248,14 +248,14 @@ impl FolderSearch<'_> {
 }
 
 /// Returns what is taken from the folder `name` in a folder from which `taken` is taken.
-fn taken_from_folder(name: &str, taken: Taken) -> Taken {
+fn taken_from_folder(name: &str, taken: FilesToMine) -> FilesToMine {
     if let Some((_, memories)) = AGENT_FOLDERS.iter().find(|(folder, _)| *folder == name) {
-        return Taken::OnlyFolder(memories);
+        return FilesToMine::OnlyFolder(memories);
     }
     match taken {
-        _ if is_agent_memory(name) => Taken::Memories,
-        Taken::OnlyFolder(_) => Taken::Memories,
-        Taken::All if name == CLAUDE_FOLDER => Taken::OnlyMarkdown,
+        _ if is_agent_memory(name) => FilesToMine::Memories,
+        FilesToMine::OnlyFolder(_) => FilesToMine::Memories,
+        FilesToMine::All if name == CLAUDE_FOLDER => FilesToMine::OnlyMarkdown,
         taken => taken,
     }
 }

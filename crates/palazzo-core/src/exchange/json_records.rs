@@ -41,12 +41,12 @@ pub(super) struct JsonRecords<'a> {
     /// The position up to which lines were counted.
     counted: usize,
     /// The lists and objects around the position.
-    around: Vec<Around>,
+    around: Vec<OpenContainer>,
     is_broken: bool,
 }
 
 /// A list, or an object that holds lists, and the line in which it begins.
-enum Around {
+enum OpenContainer {
     List(usize, Option<RecordKind>),
     Object(usize),
 }
@@ -65,14 +65,14 @@ impl<'a> JsonRecords<'a> {
         self.counted = self.at;
     }
 
-    fn enter(&mut self, around: Around) {
+    fn enter(&mut self, around: OpenContainer) {
         self.around.push(around);
         self.at += 1;
     }
 
     /// Leaves the innermost list or object that `end` closes; returns false if there is none.
     fn leave(&mut self, end: u8) -> bool {
-        let is_closed = |it: &Around| matches!(it, Around::List(..)) == (end == b']');
+        let is_closed = |it: &OpenContainer| matches!(it, OpenContainer::List(..)) == (end == b']');
         let Some(place) = self.around.iter().rposition(is_closed) else { return false };
         self.around.truncate(place);
         self.at += 1;
@@ -94,11 +94,11 @@ impl<'a> JsonRecords<'a> {
         self.at += blanks(&self.text[self.at..]);
         let list = LISTS.iter().find(|(name, _)| *name == key);
         if let (Some((_, kind)), Some(b'[')) = (list, self.text.get(self.at)) {
-            self.enter(Around::List(self.line, Some(*kind)));
+            self.enter(OpenContainer::List(self.line, Some(*kind)));
             return None;
         }
         match parse_first::<Value>(&self.text[self.at..]) {
-            Ok((value, _)) if holds_lists(&value) => self.enter(Around::Object(self.line)),
+            Ok((value, _)) if holds_lists(&value) => self.enter(OpenContainer::Object(self.line)),
             Ok((value, length)) => {
                 self.at += length;
                 return Some(JsonPart::Field(key, value));
@@ -117,14 +117,14 @@ impl<'a> JsonRecords<'a> {
             Err(_) => begins_lists(rest),
         };
         if is_by_parts {
-            self.enter(Around::Object(self.line));
+            self.enter(OpenContainer::Object(self.line));
             return None;
         }
         let Ok((value, length)) = parsed else { return Some(self.skip_broken()) };
         self.at += length;
         let kind = self.around.last().and_then(|it| match it {
-            Around::List(_, kind) => *kind,
-            Around::Object(_) => None,
+            OpenContainer::List(_, kind) => *kind,
+            OpenContainer::Object(_) => None,
         });
         Some(JsonPart::Record(value, kind))
     }
@@ -193,8 +193,8 @@ impl<'a> JsonRecords<'a> {
     fn end(&mut self) -> Option<(usize, JsonPart)> {
         let around = std::mem::take(&mut self.around).into_iter().next()?;
         let (line, what) = match around {
-            Around::List(line, _) => (line, "the list that begins here has no end"),
-            Around::Object(line) => (line, "the object that begins here has no end"),
+            OpenContainer::List(line, _) => (line, "the list that begins here has no end"),
+            OpenContainer::Object(line) => (line, "the object that begins here has no end"),
         };
         (!self.is_broken).then(|| (line, JsonPart::Broken(what.to_owned())))
     }
@@ -209,11 +209,13 @@ impl Iterator for JsonRecords<'_> {
             let Some(byte) = self.text.get(self.at) else { return self.end() };
             let part = match byte {
                 b'[' => {
-                    self.enter(Around::List(self.line, None));
+                    self.enter(OpenContainer::List(self.line, None));
                     None
                 }
                 b']' | b'}' if self.leave(*byte) => None,
-                b'"' if matches!(self.around.last(), Some(Around::Object(_))) => self.read_field(),
+                b'"' if matches!(self.around.last(), Some(OpenContainer::Object(_))) => {
+                    self.read_field()
+                }
                 _ => self.read_value(),
             };
             if let Some(part) = part {

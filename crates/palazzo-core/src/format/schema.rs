@@ -18,7 +18,7 @@ const NOT_IN_SCHEMA: [(Code, &str); 3] = [
 
 /// Returns whether a program that reads YAML, and checks the file by its schema, reports a finding
 /// too.
-pub fn is_found_by_schema(finding: &Diagnostic) -> bool {
+pub fn is_reported_by_schema(finding: &Diagnostic) -> bool {
     let is_beyond =
         |(code, words): &(Code, &str)| finding.code == *code && finding.message.contains(words);
     match finding.code {

@@ -22,7 +22,7 @@ pub struct FieldPlace {
 
 /// Where the field of a conflict is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PresentField {
+pub enum LocatedField {
     /// Where its name says; the value may be missing there.
     Named(FieldPlace),
     /// In an item that is called otherwise now, with the value that stands.
@@ -33,7 +33,7 @@ pub enum PresentField {
     Missing,
 }
 
-impl PresentField {
+impl LocatedField {
     /// Returns the place.
     pub fn place(&self) -> Option<&FieldPlace> {
         match self {
@@ -350,16 +350,16 @@ pub fn find_present_field(
     fields: &Fields,
     name: &str,
     stands: Option<&Value>,
-) -> PresentField {
+) -> LocatedField {
     let item_field = ItemField::parse(kind, name);
     let Some(field) = item_field.filter(|it| !it.is_key() && !it.has_item(fields)) else {
-        return find_field(kind, fields, name).map_or(PresentField::Missing, PresentField::Named);
+        return find_field(kind, fields, name).map_or(LocatedField::Missing, LocatedField::Named);
     };
     match (field.find_renamed(fields, stands), field.rest) {
-        (Some(place), _) => PresentField::Renamed(place),
-        (None, Some(_)) => PresentField::ItemGone,
+        (Some(place), _) => LocatedField::Renamed(place),
+        (None, Some(_)) => LocatedField::ItemGone,
         (None, None) => {
-            find_field(kind, fields, name).map_or(PresentField::Missing, PresentField::Named)
+            find_field(kind, fields, name).map_or(LocatedField::Missing, LocatedField::Named)
         }
     }
 }
@@ -500,7 +500,7 @@ mod present_field_tests {
         json!({ "label": label, "type": "text", "content": content })
     }
 
-    fn content_now(actions: Value) -> PresentField {
+    fn content_now(actions: Value) -> LocatedField {
         let stands = json!("Tick.");
         let name = "actions[\"Listen [to]\"].content";
         find_present_field(FileKind::Room, &room(actions), name, Some(&stands))
@@ -515,12 +515,12 @@ mod present_field_tests {
     #[test]
     fn a_field_is_found_by_its_name_or_in_the_only_item_with_its_value() {
         let named = content_now(json!([action("Look", "Tick."), action("Listen [to]", "Tock.")]));
-        assert_eq!(named, PresentField::Named(place_in(1)));
+        assert_eq!(named, LocatedField::Named(place_in(1)));
         let renamed = content_now(json!([action("Look", "Dust."), action("Hear", "Tick.\n")]));
-        assert_eq!(renamed, PresentField::Renamed(place_in(1)));
+        assert_eq!(renamed, LocatedField::Renamed(place_in(1)));
         let several = content_now(json!([action("Look", "Tick."), action("Hear", "Tick.")]));
-        assert_eq!(several, PresentField::ItemGone);
-        assert_eq!(content_now(json!([action("Hear", "Tock.")])), PresentField::ItemGone);
+        assert_eq!(several, LocatedField::ItemGone);
+        assert_eq!(content_now(json!([action("Hear", "Tock.")])), LocatedField::ItemGone);
     }
 
     #[test]
@@ -530,8 +530,8 @@ mod present_field_tests {
             let name = "actions[\"Listen\"]";
             find_present_field(FileKind::Room, &fields, name, Some(stands))
         };
-        assert!(matches!(find(&action("Listen", "Tick.")), PresentField::Renamed(_)));
-        assert!(matches!(find(&action("Listen", "Tock.")), PresentField::Named(_)));
+        assert!(matches!(find(&action("Listen", "Tick.")), LocatedField::Renamed(_)));
+        assert!(matches!(find(&action("Listen", "Tock.")), LocatedField::Named(_)));
     }
 
     #[test]
@@ -541,6 +541,6 @@ mod present_field_tests {
         let stands = json!("Ada");
         let fields = fields.as_object().unwrap();
         let found = find_present_field(FileKind::Entity, fields, name, Some(&stands));
-        assert_eq!(found, PresentField::Missing);
+        assert_eq!(found, LocatedField::Missing);
     }
 }

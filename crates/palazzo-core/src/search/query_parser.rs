@@ -108,7 +108,7 @@ impl QueryWords {
 
     /// Drops the words that only say that the present is meant, unless there are no others.
     fn drop_present_words(mut self, question: &str) -> Self {
-        let present = PresentWords::find(question);
+        let present = WordsForNow::find(question);
         self.asks_for_present = present.asks_for_present;
         let is_other = |it: &QueryWord| !present.words.contains(&it.text.as_str());
         if self.words.iter().any(is_other) {
@@ -140,14 +140,14 @@ const LATEST_PHRASES: &str = "current, latest, newest, most recent, last time, s
 
 /// The words of a question that refer to the present.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct PresentWords {
+struct WordsForNow {
     /// True if the question asks for the present state or for the latest of several things.
     asks_for_present: bool,
     /// The words that say nothing else.
     words: Vec<&'static str>,
 }
 
-impl PresentWords {
+impl WordsForNow {
     /// Finds the phrases in a question.
     fn find(question: &str) -> Self {
         let mut words: Vec<String> = Vec::new();
@@ -440,17 +440,17 @@ mod tests {
             "现在谁挤羊奶?",
             "지금 누가 염소 젖을 짜나요?",
         ] {
-            assert!(PresentWords::find(question).asks_for_present, "{question}");
+            assert!(WordsForNow::find(question).asks_for_present, "{question}");
         }
         for question in ["Who milked the goats?", "Which present did he get?", "moment of inertia"]
         {
-            assert_eq!(PresentWords::find(question), PresentWords::default(), "{question}");
+            assert_eq!(WordsForNow::find(question), WordsForNow::default(), "{question}");
         }
     }
 
     #[test]
     fn only_words_without_another_meaning_are_listed() {
-        let words = |question| PresentWords::find(question).words.join(" ");
+        let words = |question| WordsForNow::find(question).words.join(" ");
         assert_eq!(words("Where is it moored at present?"), "at present");
         assert_eq!(words("Is the still in use now?"), "now");
         assert_eq!(words("What is the current code?"), "");

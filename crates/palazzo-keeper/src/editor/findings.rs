@@ -10,7 +10,8 @@ use crate::palace::file_states::FileState;
 use crate::palace::findings::{explain_findings, prepare_checks, resolve_diagnostic_positions};
 use palazzo_core::check::CheckFinding;
 use palazzo_core::format::{
-    self, PalacePath, file_kind, has_right_modeline, is_found_by_schema, placed_values, schema_path,
+    self, PalacePath, file_kind, has_right_modeline, is_reported_by_schema, placed_values,
+    schema_path,
 };
 use palazzo_core::model::{Diagnostic, OpenConflict, Position, entity_links, split_lines};
 
@@ -89,7 +90,7 @@ impl EditorPalace {
         findings: &mut Vec<EditorFinding>,
     ) {
         if self.has_schema(path, text) {
-            findings.retain(|it| !is_found_by_schema(&it.diagnostic));
+            findings.retain(|it| !is_reported_by_schema(&it.diagnostic));
         }
     }
 

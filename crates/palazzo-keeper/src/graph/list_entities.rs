@@ -136,7 +136,7 @@ fn search_entities<'a>(
             || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter)))
             && exact.as_ref().is_none_or(|phrase| has_phrase(it, phrase))
     };
-    let facets = facet_mask_for_filter(open, filter);
+    let facets = facets_of_filter(open, filter);
     let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };
     let hits = open.index().find(&search, fits);
     let page = hits.best.iter().skip(first);
@@ -187,7 +187,7 @@ fn observations_in_passage<'a>(
 }
 
 /// Marks the facets of the index that have the genus and status of `filter`; `None` if all do.
-fn facet_mask_for_filter(open: &OpenPalace, filter: &EntityFilter) -> Option<Vec<bool>> {
+fn facets_of_filter(open: &OpenPalace, filter: &EntityFilter) -> Option<Vec<bool>> {
     if filter.genus.is_none() && filter.status.is_none() {
         return None;
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::palace::file_states::text_digest;
 use crate::palace::loaded_palace::{ConflictInputs, LoadedPalace};
 use palazzo_core::format::{self, PalacePath, file_kind, is_item_path, parse_tree, room_path};
-use palazzo_core::merge::{PresentField, find_present_field, is_same_value};
+use palazzo_core::merge::{LocatedField, find_present_field, is_same_value};
 use palazzo_core::model::{Conflict, FileEdit, OpenConflict, Palace};
 
 /// Minimum number of digits of a short id.
@@ -110,7 +110,7 @@ impl LoadedPalace {
 
 /// Returns where the field of a conflict is in the text of its file; `None` if it is about the whole
 /// file, or the file cannot be read.
-pub(crate) fn present_field(it: &OpenConflict, text: &str) -> Option<PresentField> {
+pub(crate) fn present_field(it: &OpenConflict, text: &str) -> Option<LocatedField> {
     if it.conflict.is_about_whole_file() {
         return None;
     }
@@ -179,9 +179,9 @@ fn is_open(conflict: &Conflict, file: &str, text: Option<&str>) -> bool {
         return is_same_value(tree.body.map(Value::from).as_ref(), stands);
     }
     match find_present_field(kind, &tree.fields, &conflict.field, stands) {
-        PresentField::Named(place) => place.has_value(&tree.fields, stands),
-        PresentField::Renamed(_) | PresentField::ItemGone => true,
-        PresentField::Missing => stands.is_none(),
+        LocatedField::Named(place) => place.has_value(&tree.fields, stands),
+        LocatedField::Renamed(_) | LocatedField::ItemGone => true,
+        LocatedField::Missing => stands.is_none(),
     }
 }
 

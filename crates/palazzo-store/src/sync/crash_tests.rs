@@ -20,7 +20,7 @@ use std::time::Duration;
 use chrono::DateTime;
 
 use crate::repo::failpoint;
-use crate::sync::record::SyncFailureKind;
+use crate::sync::failure_kind::SyncFailureKind;
 use crate::sync::session::SyncSession;
 use crate::test_repository::{TestHome, change_of_one_file, commit_ok, git_in, try_git};
 use crate::{Error, MergedPalace, PalaceVersions, Store};

@@ -160,12 +160,12 @@ fn is_secret(name: VariableName, value: &AssignedValue) -> bool {
     has_form
         && !is_path_or_url(text)
         && (is_password || !(is_identifier(text) || is_example(text)))
-        && !is_placeholder(without_literal_dollar(value))
+        && !is_placeholder(without_leading_dollar(value))
 }
 
 /// Returns a value without the `$` that is a part of a password in single quotes and refers to no
 /// variable.
-fn without_literal_dollar<'a>(value: &AssignedValue<'a>) -> &'a str {
+fn without_leading_dollar<'a>(value: &AssignedValue<'a>) -> &'a str {
     let is_name = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
     let rest = value.beginning.strip_prefix('$').filter(|_| value.is_literal());
     rest.filter(|it| !is_name(it) || looks_random(it)).unwrap_or(value.beginning)

@@ -267,7 +267,7 @@ pub(crate) fn task() -> impl Strategy<Value = Task> {
             who,
             status: state,
             note,
-            created: None,
+            ..Task::default()
         },
     )
 }

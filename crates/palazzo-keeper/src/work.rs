@@ -215,14 +215,8 @@ mod tests {
     use palazzo_core::model::Task;
 
     fn tasks(all: &[(&str, &str, WorkStatus)]) -> BTreeMap<String, Task> {
-        let task = |title: &str, status| Task {
-            title: title.to_owned(),
-            subject: WorkSubject::default(),
-            who: None,
-            status,
-            note: None,
-            created: None,
-        };
+        let task =
+            |title: &str, status| Task { title: title.to_owned(), status, ..Task::default() };
         all.iter().map(|(file, title, status)| ((*file).to_owned(), task(title, *status))).collect()
     }
 

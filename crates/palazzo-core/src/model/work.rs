@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::model::RoomRef;
 
 /// A task: something to be done once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Task {
     /// What to do, in one line.
     pub title: String,
@@ -57,9 +57,10 @@ pub struct WorkSubject {
 }
 
 /// The progress of a task or a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorkStatus {
     /// Not started, or in progress.
+    #[default]
     Open,
     /// Done; with the time, if known.
     Done(Option<DateTime<Utc>>),

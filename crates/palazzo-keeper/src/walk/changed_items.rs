@@ -348,7 +348,7 @@ mod tests {
 
     fn task() -> NewTask {
         let room = Some("crypt".parse().unwrap());
-        NewTask { title: "Sweep".to_owned(), entity: None, room, who: None, note: None }
+        NewTask { title: "Sweep".to_owned(), room, ..NewTask::default() }
     }
 
     fn rename(name: &str, new: &str) -> EntityChange {

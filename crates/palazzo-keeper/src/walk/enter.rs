@@ -277,7 +277,7 @@ mod tests {
         let bob = Caller::for_client("bob", NOW.parse().unwrap());
         set_workspace(&mut home.keeper, &bob, "keep", false, None).unwrap();
         let title = "Dust".to_owned();
-        let task = NewTask { title, entity: None, room: None, who: None, note: None };
+        let task = NewTask { title, ..NewTask::default() };
         create_task(&mut home.keeper, &bob, &task).unwrap();
         let page = enter_last_changed_palace(&mut home.keeper, &ada()).unwrap();
         let notice = "You are in Keep now: no workspace was set, and this one changed last. \

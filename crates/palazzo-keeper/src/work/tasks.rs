@@ -13,7 +13,7 @@ use palazzo_core::model::{FileEdit, RoomRef, Task, WorkStatus};
 use palazzo_core::render;
 
 /// A task to create.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewTask {
     /// What to do, in one line.
     pub title: String,
@@ -134,7 +134,7 @@ mod tests {
 
     fn task(title: &str, entity: Option<&str>) -> NewTask {
         let entity = entity.map(str::to_owned);
-        NewTask { title: title.to_owned(), entity, room: None, who: None, note: None }
+        NewTask { title: title.to_owned(), entity, ..NewTask::default() }
     }
 
     fn create(home: &mut TestHome, new: &NewTask) -> Result<TaskChange, Refusal> {

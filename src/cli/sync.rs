@@ -16,7 +16,7 @@ use crate::cli::terminal;
 use palazzo_core::model::{path_text, quote_for_shell};
 use palazzo_core::render;
 use palazzo_keeper::{
-    self as keeper, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
+    self as keeper, Refusal, SyncOptions, SyncReport, SyncSetupReport, SyncState, SyncedRepository,
 };
 
 /// Exchange commits with the upstream of the current branch: fetch, merge, push
@@ -202,8 +202,8 @@ fn indent(text: &str) -> String {
     text.lines().map(|it| format!("  {it}\n")).collect::<Vec<_>>().concat()
 }
 
-fn setup_result(setup: &SyncSetup, repository: &SyncedRepository) -> RepositoryResult {
-    let SyncSetup { upstream, is_new_upstream, ahead } = setup;
+fn setup_result(setup: &SyncSetupReport, repository: &SyncedRepository) -> RepositoryResult {
+    let SyncSetupReport { upstream, is_new_upstream, ahead } = setup;
     let folder = quote_for_shell(&repository.work().display().to_string());
     let mut text = format!("may sync with {upstream} on this machine from now on\n");
     if *is_new_upstream {

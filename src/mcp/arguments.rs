@@ -53,7 +53,7 @@ const HOST_KEYS: [&str; 14] = [
 
 /// The optional texts for which a blank means that they are left out: filters, slugs and dates. Elsewhere it may
 /// mean something, as for the `status` of `update_entity`, which it clears.
-const FILTERS: [&str; 13] = [
+const LEFT_OUT_IF_BLANK: [&str; 13] = [
     "as_of",
     "direction",
     "entity",
@@ -397,7 +397,7 @@ fn normalize_fields(schema: &JsonObject, fields: JsonObject, blanks: Blanks) -> 
         let is_text =
             allows_type(about, "string") && !about.get("enum").is_some_and(Value::is_array);
         let may_be_left_out = blanks == Blanks::LeftOut && !is_required(&name);
-        if is_blank && may_be_left_out && (!is_text || FILTERS.contains(&name.as_str())) {
+        if is_blank && may_be_left_out && (!is_text || LEFT_OUT_IF_BLANK.contains(&name.as_str())) {
             return None;
         }
         let value = normalize_value(about, value, blanks);

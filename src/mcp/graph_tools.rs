@@ -311,7 +311,7 @@ fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
     if !deleted.missing.is_empty() {
         let missing = deleted.missing.iter().zip(&it.meant);
         let missing: Vec<_> =
-            missing.map(|(it, meant)| missing_name(it, meant.as_deref())).collect();
+            missing.map(|(it, meant)| unknown_name_line(it, meant.as_deref())).collect();
         text.push_str(&format!(
             "; no entity is called {}",
             render::join_items(&missing, str::to_owned)
@@ -321,7 +321,7 @@ fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
 }
 
 /// Renders a name that no entity has, with the one that may be meant.
-fn missing_name(name: &str, meant: Option<&str>) -> String {
+fn unknown_name_line(name: &str, meant: Option<&str>) -> String {
     let name = render::name_in_sentence(&render::truncate(name, 60));
     let hint = meant.map(|it| format!(" (did you mean {}?)", quoted(it)));
     name + &hint.unwrap_or_default()

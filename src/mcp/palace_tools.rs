@@ -473,7 +473,7 @@ fn run_choices(
         let done = choice.and_then(|it| {
             // Words go to the choices that take some. If there is none, each refuses them.
             let words = words.filter(|_| !is_used || tools.takes_words(&it));
-            run_one_of_several(tools, keeper, by, &front, (number, it), words)
+            run_number_among_several(tools, keeper, by, &front, (number, it), words)
         });
         has_succeeded |= done.is_ok();
         let listed_now = keeper::listed_items(keeper, by);
@@ -495,7 +495,7 @@ fn run_choices(
 }
 
 /// Runs one of several choices. Number 20 means what was in front before all of them.
-fn run_one_of_several(
+fn run_number_among_several(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,

@@ -24,6 +24,7 @@ mod proposal;
 mod provenance;
 mod room;
 mod scroll;
+mod shortened_names;
 mod text;
 mod text_locations;
 mod timeline;
@@ -44,7 +45,7 @@ pub use drawer::{
     text_title, unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, ListedContents, attribute_and_relation_lines, compact_entity, entity, entity_facts,
+    EntityView, ListedFacts, attribute_and_relation_lines, compact_entity, entity, entity_facts,
     entity_heading, entity_list, relations, skipped_relations_note, validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};

@@ -147,9 +147,9 @@ pub use crate::search::palace_search::{SearchHit, SearchResults, search_palace};
 pub use crate::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::semantic::vector_store::RankingReport;
 pub use crate::sync::{
-    BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetup, SyncState, SyncTiming,
-    SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync, set_up_sync,
-    sync_repository, sync_state, undo_last_sync,
+    BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetupReport, SyncState,
+    SyncTiming, SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync,
+    set_up_sync, sync_repository, sync_state, undo_last_sync,
 };
 pub use crate::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,

@@ -24,7 +24,7 @@ use palazzo_store::{self as store, ConsentStore, SyncRecord, SyncSession, SyncSt
 
 /// What was set up.
 #[derive(Clone, Debug)]
-pub struct SyncSetup {
+pub struct SyncSetupReport {
     /// The branch and the remote, for a message.
     pub upstream: String,
     /// Whether there was no such upstream before.
@@ -52,7 +52,7 @@ pub fn set_up_sync(
     url: Option<&str>,
     time_limit: Duration,
     lock_timeout: Duration,
-) -> Result<SyncSetup, Refusal> {
+) -> Result<SyncSetupReport, Refusal> {
     let store = repository.store();
     let is_new_upstream = url.is_some() && store.upstream().is_err();
     let upstream = match url {
@@ -67,7 +67,7 @@ pub fn set_up_sync(
         store.sync_status().ok().and_then(|it| it.ahead)
     };
     repository.allow(&upstream)?;
-    Ok(SyncSetup { upstream: upstream.description(), is_new_upstream, ahead })
+    Ok(SyncSetupReport { upstream: upstream.description(), is_new_upstream, ahead })
 }
 
 impl Keeper {

@@ -36,7 +36,7 @@ pub fn entity_list(
     which: &str,
     shown: &[&Entity],
     lines: &[Option<String>],
-    facts: &[ListedContents],
+    facts: &[ListedFacts],
     (page, total): (usize, usize),
 ) -> String {
     if total == 0 {
@@ -53,17 +53,17 @@ pub fn entity_list(
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let facts = facts.get(place).unwrap_or(&ListedContents::LeftOut);
+        let facts = facts.get(place).unwrap_or(&ListedFacts::LeftOut);
         let note = facts.note();
         text.push_str(&format!("  {number}. {}{note}\n", entity_summary(entity)));
-        if let ListedContents::Shown(_) = facts {
+        if let ListedFacts::Shown(_) = facts {
             text.push_str(&facts.lines());
         } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
     let is_list = lines.iter().all(Option::is_none);
-    if is_list && facts.len() > 1 && facts.contains(&ListedContents::LeftOut) {
+    if is_list && facts.len() > 1 && facts.contains(&ListedFacts::LeftOut) {
         let number = Layout::Wide.number_of_slot(Slot::Everything);
         text.push_str(&format!("  {number} reads these whole\n"));
     }
@@ -75,7 +75,7 @@ pub fn entity_list(
 
 /// The contents of an item in a list: the facts of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListedContents {
+pub enum ListedFacts {
     /// They are shown below the name, a fact per line.
     Shown(String),
     /// The visit was shown them before.
@@ -84,7 +84,7 @@ pub enum ListedContents {
     LeftOut,
 }
 
-impl ListedContents {
+impl ListedFacts {
     /// Returns what stands behind the name.
     pub(super) fn note(&self) -> &'static str {
         if *self == Self::ReadAbove { " (read above)" } else { "" }

@@ -1,15 +1,11 @@
 //! Renders the entities that the graph shows in a room or a hall.
 
-use std::collections::HashMap;
-
-use crate::model::token_weight;
-use crate::model::{
-    Entity, Hall, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
-};
+use crate::model::{Entity, Hall, Layout, Slot, abridge_to_weight, token_weight};
+use crate::render::shortened_names::{abridge_quoted, common_prefix, distinct_labels};
 use crate::render::text::{
     group_thousands, in_quotes, name_in_sentence, title_in_heading, title_in_row,
 };
-use crate::render::{ListedContents, mark_imitations};
+use crate::render::{ListedFacts, mark_imitations};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
 /// page of thirty stays below five hundred tokens. A name beside a genus or a status has a
@@ -18,12 +14,6 @@ const NAMES_WEIGHT: usize = 640;
 const MIN_NAME_WEIGHT: usize = 20;
 const MIN_NAME_BESIDE_NOTES: usize = 12;
 const MAX_NAME_WEIGHT: usize = 160;
-
-/// A common prefix of all names that is longer than this, in bytes, is shown once.
-const MIN_COMMON_PREFIX: usize = 7;
-
-/// Without the prefix, each name must have at least so many bytes: `…1` says little.
-const MIN_REST: usize = 4;
 
 /// The entities that the graph shows in a room or a hall.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +25,7 @@ pub struct EntityListing<'a> {
     /// The entities on this page, in the order of their numbers.
     pub entities: Vec<&'a Entity>,
     /// The facts of the entities, in their order; those that are missing are left out.
-    pub facts: Vec<ListedContents>,
+    pub facts: Vec<ListedFacts>,
     /// An additional sentence about the listing.
     pub note: Option<String>,
 }
@@ -93,7 +83,7 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
     let labels = distinct_labels(&names, shared.len());
     let numbers = (0..).map(|place| Layout::Wide.number_of_slot(Slot::Result(place)));
     let lines = labels.iter().zip(&notes).zip(numbers);
-    let facts = facts.iter().chain(std::iter::repeat(&ListedContents::LeftOut));
+    let facts = facts.iter().chain(std::iter::repeat(&ListedFacts::LeftOut));
     let lines = lines.zip(facts).map(|(((it, notes), number), facts)| {
         format!("  {number}. {it}{notes}{}\n{}", facts.note(), facts.lines())
     });
@@ -108,60 +98,6 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
     }
 }
 
-/// Shortens names, each to its token weight, and drops the first `prefix` bytes of each. Labels
-/// that would be equal are cut so that they show the part where the names differ.
-fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
-    let mut begin = vec![prefix; names.len()];
-    loop {
-        let labels = names.iter().zip(&begin).map(|((name, room), begin)| {
-            let more = if prefix > 0 { "…" } else { "" };
-            let passed = abridge_to_weight(&name[prefix..*begin], room / 4);
-            let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
-            let rest = abridge_quoted(&name[*begin..], room.saturating_sub(token_weight(&passed)));
-            format!("{more}{passed}{gap}{rest}")
-        });
-        let labels: Vec<_> = labels.collect();
-        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
-        for (place, label) in labels.iter().enumerate() {
-            same.entry(label).or_default().push(place);
-        }
-        let before = begin.clone();
-        for group in same.values().filter(|it| it.len() > 1) {
-            let first = names[group[0]].0;
-            let alike = group
-                .iter()
-                .map(|it| common_prefix_len(first, names[*it].0))
-                .min()
-                .unwrap_or_default();
-            // A name that is a prefix of the others has no part where it differs.
-            let whole = |it: &usize| alike < names[*it].0.len();
-            for place in group.iter().filter(|it| whole(it)) {
-                begin[*place] = before[*place].max(whole_words_prefix_len(first, alike));
-            }
-        }
-        if begin == before {
-            return labels;
-        }
-    }
-}
-
-/// Shortens a text; a quotation keeps its end.
-fn abridge_quoted(text: &str, weight: usize) -> String {
-    let short = abridge_to_weight(text, weight);
-    let is_open = short.starts_with('"') && (short.len() == 1 || !short.ends_with('"'));
-    if is_open { short + "\"" } else { short }
-}
-
-/// Returns the words that all names begin with, if they are longer than
-/// [`MIN_COMMON_PREFIX`].
-fn common_prefix(names: &[String]) -> &str {
-    let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
-    let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
-    let words = whole_words_prefix_len(first, bytes);
-    let is_long_rest = names.iter().all(|it| it.len() >= words + MIN_REST);
-    if words > MIN_COMMON_PREFIX && is_long_rest { &first[..words] } else { "" }
-}
-
 fn entity_count_text(total: usize) -> String {
     format!("{} {}", group_thousands(total), if total == 1 { "entity" } else { "entities" })
 }
@@ -173,16 +109,6 @@ mod tests {
 
     /// The part of five hundred tokens that a hall's title and menu leave.
     const MAX_LIST_TOKENS: usize = 400;
-
-    #[test]
-    fn a_common_prefix_is_left_out_unless_hardly_anything_is_left() {
-        let prefix = |names: &[&str]| {
-            common_prefix(&names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()).to_owned()
-        };
-        assert_eq!(prefix(&["Release 0.1", "Release 0.5", "Release 2.0"]), "");
-        assert_eq!(prefix(&["The claim of Ada", "The claim of Eve", "The claim of Bob"]), "");
-        assert_eq!(prefix(&["The claim of Hutton", "The claim of Cuvier"]), "The claim of ");
-    }
 
     /// Thirty entities.
     fn thirty_entities(

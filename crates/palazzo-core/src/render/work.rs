@@ -7,7 +7,7 @@ use crate::render::text::{
     count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, title_after_label,
     title_in_heading, truncate, whole_line,
 };
-use crate::render::{ListedContents, ago, mark_imitations};
+use crate::render::{ListedFacts, ago, mark_imitations};
 
 /// A task with its subject and its age.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ pub fn process_status(process: &Process, is_changed: bool) -> String {
 /// counts from 1; a page has thirty items; `total` is the number of all.
 pub fn work_list(
     which: &str,
-    (shown, contents): (&[WorkView<'_>], &[ListedContents]),
+    (shown, contents): (&[WorkView<'_>], &[ListedFacts]),
     (page, total): (usize, usize),
     now: DateTime<Utc>,
 ) -> String {
@@ -116,7 +116,7 @@ pub fn work_list(
         };
         let done = if state.is_open() { "" } else { " · done" };
         let about = if about.is_empty() { String::new() } else { format!(" {about}") };
-        let contents = contents.get(place).unwrap_or(&ListedContents::LeftOut);
+        let contents = contents.get(place).unwrap_or(&ListedFacts::LeftOut);
         let note = contents.note();
         text.push_str(&format!("  {number}. {}{about}{done}{note}\n", work_notice(view, now)));
         text.push_str(&contents.lines());

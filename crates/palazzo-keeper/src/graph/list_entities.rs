@@ -18,7 +18,7 @@ use crate::{Refusal, Session};
 use palazzo_core::model::{
     Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted,
 };
-use palazzo_core::render::{self, ListedContents};
+use palazzo_core::render::{self, ListedFacts};
 use palazzo_core::search::{Hit, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of the line that a search shows for an entity.
@@ -49,7 +49,7 @@ pub struct EntityPage<'a> {
     /// For each of them the line that contains the words of the query, if it has one.
     pub matching_lines: Vec<Option<String>>,
     /// The facts of each of them.
-    pub facts: Vec<ListedContents>,
+    pub facts: Vec<ListedFacts>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.

@@ -11,7 +11,7 @@ use crate::walk::{mark_shown, was_shown};
 use crate::work::{render_work_item, work_view};
 use crate::{Refusal, Session};
 use palazzo_core::model::{Audience, ItemId, Layout, ScrollId, Slot};
-use palazzo_core::render::{self, ListedContents};
+use palazzo_core::render::{self, ListedFacts};
 
 /// The number of characters of contents in one answer, unless the settings name another.
 const DEFAULT_CHARS: usize = 2_500;
@@ -141,7 +141,7 @@ pub(crate) fn render_new_facts(
     session: &mut Session<'_>,
     names: &[String],
     matching_lines: &[Option<String>],
-) -> Result<Vec<ListedContents>, Refusal> {
+) -> Result<Vec<ListedFacts>, Refusal> {
     let mut left = max_content_chars(session);
     let facts = names.iter().enumerate().map(|(place, name)| {
         let facts = |session: &mut Session<'_>| {
@@ -150,8 +150,8 @@ pub(crate) fn render_new_facts(
         };
         let listed = render_if_new(session, &ItemId::Entity(name.clone()), &mut left, facts)?;
         let has_line = matching_lines.get(place).is_some_and(Option::is_some);
-        let hides_line = has_line && listed == ListedContents::ReadAbove;
-        Ok(if hides_line { ListedContents::LeftOut } else { listed })
+        let hides_line = has_line && listed == ListedFacts::ReadAbove;
+        Ok(if hides_line { ListedFacts::LeftOut } else { listed })
     });
     facts.collect()
 }
@@ -160,7 +160,7 @@ pub(crate) fn render_new_facts(
 pub(crate) fn render_new_work(
     session: &mut Session<'_>,
     items: &[ItemId],
-) -> Result<Vec<ListedContents>, Refusal> {
+) -> Result<Vec<ListedFacts>, Refusal> {
     let mut left = max_content_chars(session);
     let text = |session: &Session<'_>, item: &ItemId| {
         let view = work_view(session.palace, item);
@@ -179,21 +179,21 @@ fn render_if_new(
     item: &ItemId,
     left: &mut usize,
     text: impl FnOnce(&mut Session<'_>) -> Result<String, Refusal>,
-) -> Result<ListedContents, Refusal> {
+) -> Result<ListedFacts, Refusal> {
     if was_shown(session, item) {
-        return Ok(ListedContents::ReadAbove);
+        return Ok(ListedFacts::ReadAbove);
     }
     if *left == 0 {
-        return Ok(ListedContents::LeftOut);
+        return Ok(ListedFacts::LeftOut);
     }
     let text = text(session)?;
     // In the list, each line is indented.
     let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
     if chars > *left {
         *left = 0;
-        return Ok(ListedContents::LeftOut);
+        return Ok(ListedFacts::LeftOut);
     }
     *left -= chars;
     mark_shown(session, item);
-    Ok(ListedContents::Shown(text))
+    Ok(ListedFacts::Shown(text))
 }

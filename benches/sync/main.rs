@@ -5,7 +5,7 @@
 //! cargo bench --bench sync -- 16           16 machines
 //! cargo bench --bench sync -- hosted       16 machines, together at most 6 pushes a minute
 //! cargo bench --bench sync -- commits      16 clones that push every commit, with git alone
-//! cargo bench --bench sync -- --smoke      2 machines, a few seconds
+//! cargo bench --bench sync -- --smoke      2 machines, about 80 seconds
 //! ```
 //!
 //! Each machine has its own clone of one bare repository, its own user folder, and a running

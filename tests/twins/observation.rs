@@ -5,8 +5,8 @@ use std::collections::HashMap;
 /// The digits of an abbreviated commit; a longer abbreviation names the same commit.
 const HASH_DIGITS: usize = 7;
 const ULID_LETTERS: usize = 26;
-/// The option before the short id of a visit, and the length of that id.
-const VISIT_OPTION: &str = "--visit ";
+/// What stands before the short id of a visit or an undo, and the length of that id.
+const SHORT_ID_MARKS: [&str; 2] = ["--visit ", "(id "];
 const SHORT_ID_LETTERS: usize = 6;
 /// How many lines before a difference are shown.
 const CONTEXT: usize = 3;
@@ -26,7 +26,8 @@ impl Normalizer {
     /// Replaces each id and each hash by a number, in the order in which they first appear, and the
     /// path of the home by a word.
     pub(crate) fn normalize(&mut self, text: &str) -> String {
-        let text = without_short_ids(&text.replace(&self.home, "/HOME"));
+        let text = text.replace(&self.home, "/HOME");
+        let text = SHORT_ID_MARKS.iter().fold(text, |it, mark| without_short_ids(&it, mark));
         let (mut normal, mut word) = (String::new(), String::new());
         for letter in text.chars().chain(['\n']) {
             if letter.is_ascii_alphanumeric() {
@@ -69,14 +70,14 @@ pub(crate) fn first_difference(older: &str, present: &str) -> Option<String> {
     Some(format!("  {before}\nolder:   {}\npresent: {}", line(&older), line(&present)))
 }
 
-/// Replaces the short ids of visits in commands, which are too short to be recognised by themselves.
-fn without_short_ids(text: &str) -> String {
-    let mut parts = text.split(VISIT_OPTION);
+/// Replaces the short ids behind a mark, which are too short to be recognised by themselves.
+fn without_short_ids(text: &str, mark: &str) -> String {
+    let mut parts = text.split(mark);
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let id = part.split(|it: char| !it.is_ascii_alphanumeric()).next().unwrap_or_default();
         let rest = if id.len() == SHORT_ID_LETTERS { &part[id.len()..] } else { part };
-        plain.push_str(VISIT_OPTION);
+        plain.push_str(mark);
         plain.push_str(if rest.len() < part.len() { "<visit>" } else { "" });
         plain.push_str(rest);
     }
@@ -111,6 +112,7 @@ fn the_short_id_of_a_visit_is_left_out_of_a_command() {
     let text = "palazzo undo --visit 2pa748 takes this back; --visit last, --visit <ID>";
     let normal = "palazzo undo --visit <visit> takes this back; --visit last, --visit <ID>";
     assert_eq!(normalizer.normalize(text), normal);
+    assert_eq!(normalizer.normalize("undo: diary (id g38wvk)"), "undo: diary (id <visit>)");
 }
 
 #[test]

@@ -120,6 +120,16 @@ fn change_in_value<'a>(
                 change(&kind, text);
             }
         }
+        // A room `7` and an entity `true`, without quotes. What a query passes to a tool has a type.
+        Value::Number(_) | Value::Bool(_) if !path.contains(&QUERY_PARAMS[2]) => {
+            let (was, mut text) = (value.to_string(), value.to_string());
+            if let Some(kind) = reference_kind(file, path) {
+                change(&kind, &mut text);
+            }
+            if text != was {
+                *value = text.into();
+            }
+        }
         Value::Object(fields) => change_in_fields(file, path, fields, change),
         Value::Array(items) => {
             for item in items {
@@ -158,7 +168,7 @@ mod tests {
                     "attributes": { "by": "Ada" }
                 } },
             ],
-            "portals": ["cellar"],
+            "portals": ["cellar", 7],
         });
         assert_eq!(
             references(room),
@@ -171,8 +181,22 @@ mod tests {
                 "Entity Fern",
                 "Attribute(\"by\") Ada",
                 "RoomFromHere cellar",
+                "RoomFromHere 7",
             ]
         );
+    }
+
+    #[test]
+    fn a_number_that_is_renamed_becomes_a_text() {
+        let mut task = json!({ "title": "Ask", "room": 7, "entity": true });
+        let fields = task.as_object_mut().unwrap();
+        let mut rename = |kind: &ReferenceKind, text: &mut String| {
+            if *kind == ReferenceKind::Room {
+                *text = "eight".to_owned();
+            }
+        };
+        change_references(FileKind::Task, fields, &mut rename);
+        assert_eq!(task, json!({ "title": "Ask", "room": "eight", "entity": true }));
     }
 
     #[test]

@@ -228,6 +228,33 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_a_number_is_renamed_and_comments_in_a_list_stay() {
+        let year = ("entities/year/1984.yaml", "name: 1984\ngenus: Year\n");
+        let hall = "name: Hall\ndescription: Stone.\nactions:\n- label: See it\n  type: query\n  \
+                    entity: 1984\n- label: See all\n  type: query\n  tool: get_entity\n  tool_params:\n    \
+                    names:\n    - '1984' # one\n    - Bob # two\n";
+        let edits = TestHome::new(&[year, (HALL.0, hall)])
+            .run(|it| plan_rename_in_rooms_and_work(it.palace, &["1984".to_owned()], "Nineteen"));
+        let [rooms, _] = edits.unwrap();
+        insta::assert_snapshot!(rooms[0].now.as_ref().unwrap(), @"
+        name: Hall
+        description: Stone.
+        actions:
+        - label: See it
+          type: query
+          entity: Nineteen
+        - label: See all
+          type: query
+          tool: get_entity
+          # one
+          tool_params:
+            names:
+            - Nineteen
+            - Bob # two
+        ");
+    }
+
+    #[test]
     fn an_action_is_not_renamed_if_two_names_match_in_another_case() {
         let other = ("entities/person/ada-2.yaml", "name: ADA\ngenus: Person\n");
         assert_eq!(rename_in_rooms(&[ADA, other, HALL]), [""; 0]);

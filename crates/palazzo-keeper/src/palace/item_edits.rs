@@ -6,7 +6,8 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::palace::open_palace::OpenPalace;
 use palazzo_core::format::{
-    self, PalacePath, ReferenceKind, change_references, edit_tree, file_kind, parse_tree, room_path,
+    self, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree, file_kind,
+    parse_tree, room_path,
 };
 use palazzo_core::model::{FileEdit, FileKind, Process, Room, RoomId, Task, WorkSubject};
 
@@ -72,10 +73,11 @@ pub(crate) fn plan_reference_edit(
     if new == old {
         return Ok(None);
     }
-    match edit_tree(path, text, &new) {
-        Some(now) => Ok(Some(FileEdit { path: path.to_owned(), was, now: Some(now) })),
-        None => Err(Refusal::UneditableFormatting { file: path.to_owned() }),
-    }
+    let edited = edit_tree(path, text, &new)
+        .ok_or_else(|| Refusal::UneditableFormatting { file: path.to_owned() })?;
+    // The item of a list that changes is written again, without the comment beside it.
+    let now = Some(add_missing_comments(path, &edited, "", text));
+    Ok(Some(FileEdit { path: path.to_owned(), was, now }))
 }
 
 /// Plans the edit of a room; `None` if `change` changes nothing, or there is no such room.

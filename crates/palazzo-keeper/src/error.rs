@@ -34,7 +34,7 @@ pub enum Refusal {
     /// A name that no workspace, wing or room can have.
     #[error("{} cannot be the name of {what}: {why}", quoted(name))]
     InvalidName {
-        /// What it should name, with an article: `a workspace`.
+        /// The kind of thing that cannot have the name, with an article: `a workspace`.
         what: String,
         /// The name in the call.
         name: String,
@@ -252,7 +252,7 @@ pub enum Refusal {
     /// There is no conflict, visit, branch or wing of that name.
     #[error("there is no {what} {}{hint}", quoted(name))]
     NotFound {
-        /// What it should name, without an article.
+        /// The kind of thing, without an article: `visit`.
         what: &'static str,
         /// The name in the call.
         name: String,
@@ -276,7 +276,7 @@ pub enum Refusal {
     EmptyList {
         /// The argument.
         argument: &'static str,
-        /// What that means, or what to give.
+        /// The consequence, or the values to give.
         advice: &'static str,
     },
     /// A text without characters.
@@ -284,7 +284,7 @@ pub enum Refusal {
     EmptyText {
         /// The argument.
         argument: String,
-        /// What to give; may be empty.
+        /// The sign after the argument, and the value to give; may be empty.
         advice: &'static str,
     },
     /// A name with a character that nobody sees.

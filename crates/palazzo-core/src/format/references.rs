@@ -1,10 +1,10 @@
-//! Which fields of which files name what: the one table for renames, merges and the editor.
+//! Which fields of which files name what: the table that renames, merges and the editor use.
 
 use serde_json::{Map, Value};
 
 use crate::model::{Action, FileKind};
 
-/// What a value in a file names, and how.
+/// The kind of thing that a value in a file names, and how the value names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReferenceKind {
     /// The item of the file itself, by its name.
@@ -75,8 +75,8 @@ fn query_reference_kind(path: &[&str]) -> Option<ReferenceKind> {
     })
 }
 
-/// Calls `change` with each text in the fields of a file that names something, and with what it
-/// names. The room of an action that leads to another palace names nothing here.
+/// Calls `change` with each value in the fields of a file that names something, as a text, and with
+/// what it names. The room of an action that leads to another palace names nothing here.
 pub fn change_references(
     file: FileKind,
     fields: &mut Map<String, Value>,

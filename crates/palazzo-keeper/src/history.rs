@@ -3,7 +3,6 @@
 pub(crate) mod diff;
 pub(crate) mod item_diffs;
 pub(crate) mod log;
-pub(crate) mod resolve_item;
 pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod revisions;

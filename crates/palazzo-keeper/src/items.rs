@@ -7,9 +7,9 @@ pub(crate) mod move_item;
 use std::collections::BTreeSet;
 
 use crate::Refusal;
-use crate::history::resolve_item::{ResolvedItem, find_present_item};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::ChangeMode;
+use crate::palace::resolve::{ResolvedItem, resolve_present_item};
 use palazzo_core::model::{FileEdit, Palace, RoomId, Slug, quoted};
 use palazzo_core::render;
 
@@ -55,8 +55,8 @@ pub(crate) fn find_wing_or_item(open: &OpenPalace, name: &str) -> Result<WingOrI
             name: name.to_owned(),
             hint: format!("; there are {}", list_wings(&open.palace)),
         }),
-        (None, false) => find_present_item(open, name).map(WingOrItem::Item),
-        (Some(wing), false) => match find_present_item(open, name) {
+        (None, false) => resolve_present_item(open, name).map(WingOrItem::Item),
+        (Some(wing), false) => match resolve_present_item(open, name) {
             Err(_) => Ok(WingOrItem::Wing(wing)),
             Ok(item) => Err(Refusal::Invalid(format!(
                 "`{wing}` could be the wing (`{wing}/`) or {} ({}); write one of these two",

@@ -13,6 +13,7 @@ pub(crate) mod provenance;
 pub(crate) mod read_history;
 pub(crate) mod reload;
 pub(crate) mod rename_lookup;
+pub(crate) mod resolve;
 pub(crate) mod room_scope;
 pub(crate) mod search_documents;
 pub(crate) mod semantic_index;

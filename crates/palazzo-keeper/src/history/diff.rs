@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::history::item_diffs::{ComparedFiles, compare_files, replaced_scroll_files};
-use crate::history::resolve_item::{self, folders_of_wing, is_in_folders, path_in_palace};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
 use crate::palace::OpenPalace;
 use crate::palace::findings::other_format_finding;
+use crate::palace::resolve::{self, folders_of_wing, is_in_folders, path_in_palace};
 use crate::{Refusal, Session};
 use palazzo_core::diff::unified_diff;
 use palazzo_core::model::{CommitId, CommitSummary, FileContent, FileDiff, ItemDiff};
@@ -83,13 +83,13 @@ fn files_of_items(
             continue;
         }
         let sides = [&compared.was, &compared.now].into_iter();
-        let differing = sides.flat_map(|it| resolve_item::items_with_name(it, name.trim()));
+        let differing = sides.flat_map(|it| resolve::items_with_name(it, name.trim()));
         let mut found: Vec<_> = differing.map(|it| it.file).collect();
         let path = path_in_palace(palace, name);
         let differing = compared.items.iter().flat_map(|it| &it.files);
         let is_path = |it: &&String| *it == name || Some(*it) == path.as_ref();
         found.extend(differing.filter(is_path).cloned());
-        match resolve_item::resolve_item(palace, name) {
+        match resolve::resolve_item(palace, name) {
             Ok(it) => found.push(it.file),
             Err(refusal) if found.is_empty() => return Err(refusal),
             Err(_) => {}

@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::history::item_diffs::item_diffs_from_file_diffs;
-use crate::history::resolve_item;
-use crate::history::resolve_item::{ResolvedItem, folders_of_wing, is_in_folders};
 use crate::history::revert::{UndoneCommitSet, is_undo, visit_of_commit};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
 use crate::palace::OpenPalace;
+use crate::palace::resolve;
+use crate::palace::resolve::{ResolvedItem, folders_of_wing, is_in_folders};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{
@@ -152,21 +152,21 @@ fn find_paths_of_item(
     if let Some(folders) = folders_of_wing(present, name)? {
         return Ok(folders.into_iter().collect());
     }
-    let refusal = match (resolve_item::resolve_item(present, name), end) {
+    let refusal = match (resolve::resolve_item(present, name), end) {
         (Ok(it), _) => return Ok(vec![it.file]),
         (Err(refusal), None) => return Err(refusal),
         (Err(refusal), Some(_)) => refusal,
     };
     let revision = end.map(ToString::to_string).unwrap_or_default();
     let past_key = open_as_of(keeper, caller, key, &revision)?;
-    let found = resolve_item::resolve_item(keeper.open_palace(&past_key)?, name);
+    let found = resolve::resolve_item(keeper.open_palace(&past_key)?, name);
     found.map(|it| vec![it.file]).map_err(|_| refusal)
 }
 
 /// Lists the lines of the file of `item`, each with the commit that added it.
 pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLine>, Refusal> {
     let palace = &mut *session.palace;
-    let ResolvedItem { item, file } = resolve_item::resolve_item(palace, item)?;
+    let ResolvedItem { item, file } = resolve::resolve_item(palace, item)?;
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         return Err(Refusal::ItemDeleted { item: render::item_label(&item), file, advice: "" });

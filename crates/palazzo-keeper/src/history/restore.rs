@@ -4,11 +4,11 @@ use ulid::Ulid;
 
 use crate::graph::edit::GraphEdit;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
-use crate::history::resolve_item;
-use crate::history::resolve_item::ResolvedItem;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::rename_lookup::entity_of;
+use crate::palace::resolve;
+use crate::palace::resolve::ResolvedItem;
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{self, file_of_item, item_in_file, palace_item_in_file};
@@ -130,7 +130,7 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     let commit = past.store().as_of_commit().cloned();
     let revision = commit.as_ref().map(|it| render::commit_description(it, caller.now));
     let revision = revision.unwrap_or_default();
-    let ResolvedItem { item, file } = resolve_item::resolve_item(past, item)?;
+    let ResolvedItem { item, file } = resolve::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let why = format!("{} did not exist {revision}", render::item_label(&item));

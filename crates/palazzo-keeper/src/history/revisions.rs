@@ -1,7 +1,7 @@
 //! Parses what a command about the past names: items, and one or two revisions.
 
-use crate::history::resolve_item;
 use crate::palace::OpenPalace;
+use crate::palace::resolve;
 use crate::{Caller, Refusal};
 use palazzo_core::model::{CommitId, escape_unprintable, quoted};
 
@@ -46,7 +46,7 @@ pub(crate) fn parse_revision_query(
     let (mut items, mut range, mut single) = (query.items.clone(), RevisionRange::None, Vec::new());
     for word in &query.words {
         let revision = parse_revision_word(palace, caller, word);
-        let is_item = query.items.is_empty() && resolve_item::is_item(palace, word);
+        let is_item = query.items.is_empty() && resolve::is_item(palace, word);
         match revision {
             Ok(_) if is_item => return Err(ambiguous_word_refusal(word)),
             Err(_) if is_item => items.push(word.clone()),

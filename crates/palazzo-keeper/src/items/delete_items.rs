@@ -7,7 +7,7 @@ use crate::graph::references::describe_references;
 use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::rooms::require_room_by_name;
+use crate::palace::resolve::{RoomsMeant, resolve_room};
 use crate::rooms::room_plans::plan_room_deletions;
 use crate::{Refusal, Session};
 use palazzo_core::model::{FileEdit, ItemId, RoomId, quoted};
@@ -51,7 +51,7 @@ fn plan_item_deletions(
     scrolls_to: Option<&str>,
 ) -> Result<(ChangePlan, String), Refusal> {
     let selection = select_items(open, names)?;
-    let scrolls_to = scrolls_to.map(|it| require_room_by_name(open, it)).transpose()?;
+    let scrolls_to = scrolls_to.map(|it| resolve_room(open, it, RoomsMeant::Built)).transpose()?;
     if scrolls_to.is_some() && selection.rooms.is_empty() {
         let why = "--scrolls-to names the room for the scrolls of a deleted room: name a room to \
                    delete";

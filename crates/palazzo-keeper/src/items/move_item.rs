@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::graph::update::{EntityChange, plan_update};
-use crate::history::resolve_item::path_in_palace;
 use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::rooms::require_room_by_name;
+use crate::palace::resolve::path_in_palace;
+use crate::palace::resolve::{RoomsMeant, resolve_room};
 use crate::rooms::room_plans::{plan_drawer_move, plan_room_moves};
 use crate::{Refusal, Session};
 use palazzo_core::format::{PalacePath, choose_drawer_room};
@@ -109,7 +109,7 @@ fn plan_scroll_move(
     file: &str,
     new: &str,
 ) -> Result<PlannedMove, Refusal> {
-    let to = require_room_by_name(open, new)?;
+    let to = resolve_room(open, new, RoomsMeant::Built)?;
     if to == which.room {
         return Err(Refusal::Invalid(format!("the scroll is in the room `{to}` already")));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::pages::page_session::{PageContent, PageSession};
 use crate::palace::OpenPalace;
-use crate::rooms::no_such_room_refusal;
+use crate::palace::resolve::no_such_room_refusal;
 use crate::walk::drawers::{describe_drawer_only_room, drawer_view, drawers_newest_first};
 use crate::walk::halls;
 use crate::walk::show::view_without_visit;

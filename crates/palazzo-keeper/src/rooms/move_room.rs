@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::rooms::require_room;
+use crate::palace::resolve::require_room;
 use crate::rooms::room_plans::{plan_room_deletions, plan_room_moves};
 use crate::{Refusal, Session};
 use palazzo_core::model::{RoomDestination, RoomId, RoomRef};

@@ -5,7 +5,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use crate::name_check::reject_hidden_chars_in_line;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-use crate::rooms::{require_room_by_name, rooms_with_name};
+use crate::palace::resolve::{RoomsMeant, resolve_room, rooms_with_name};
 use crate::walk::{current_position, mark_shown};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::{self, new_scroll_path, room_path};
@@ -168,7 +168,7 @@ fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId,
     }
     match by_slug {
         Some(room) if rooms_with_name(&open.palace, requested).is_empty() => Ok(room),
-        _ => require_room_by_name(open, requested),
+        _ => resolve_room(open, requested, RoomsMeant::Built),
     }
 }
 

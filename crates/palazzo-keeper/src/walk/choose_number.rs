@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::rooms::{only_room_with_words, rooms_with_name};
+use crate::palace::resolve::{RoomsMeant, resolve_room};
 use crate::search::menu_search::search_from_menu;
 use crate::walk::choices::{ActionToolCall, Choice, ChoiceOutcome};
 use crate::walk::contents::{render_whole_item, show_entity};
 use crate::walk::current_room::{render_current_room, render_menu, with_menu};
-use crate::walk::drawers::{find_drawer_rooms, later_texts_note, list_room_drawers, read_drawer};
+use crate::walk::drawers::{later_texts_note, list_room_drawers, read_drawer};
 use crate::walk::enter::enter_last_changed_palace;
 use crate::walk::everything::list_everything;
 use crate::walk::long_answers::{can_continue_answer, continue_answer};
@@ -16,15 +16,9 @@ use crate::walk::{current_position, mark_shown, position_of_caller};
 use crate::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
-use palazzo_core::model::{
-    Action, ActionKind, Audience, ItemId, NavigationTarget, Palace, RoomId, RoomRef, Slot,
-    did_you_mean,
-};
+use palazzo_core::model::{Action, ActionKind, Audience, ItemId, NavigationTarget, RoomRef, Slot};
 use palazzo_core::render::{self, MapView};
 use palazzo_core::visit::{AnswerSubject, Listing, Location};
-
-/// Maximum number of rooms that a refusal lists.
-const MAX_SUGGESTED_ROOMS: usize = 5;
 
 /// Returns the meaning of `number` in the menu of the caller, and brings the palace up to date.
 pub fn find_choice(keeper: &mut Keeper, caller: &Caller, number: i64) -> Result<Choice, Refusal> {
@@ -281,7 +275,7 @@ fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<
             return Ok(());
         }
     }
-    let room = resolve_room_name(&session.palace.palace, name, &from.room)?;
+    let room = resolve_room(session.palace, name, RoomsMeant::WaysFrom(&from.room))?;
     session.visit.go_to(Location::from_room(&from.workspace, room));
     Ok(())
 }
@@ -297,44 +291,6 @@ fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, 
     let (conflicts, room_file) = (session.palace.count_open_conflicts(), room_path);
     let view = MapView { palace, here, hall, conflicts, history, room_file, audience, now };
     Ok(render::map(&view))
-}
-
-/// Finds a room by slug, by full name, or by the name shown.
-fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomId, Refusal> {
-    if let Ok(room) = name.parse::<RoomRef>() {
-        let id = palace.resolve_room(&room, Some(from))?;
-        if palace.is_enterable_room(&id) || palace.rooms_linking_to(&id).next().is_some() {
-            return Ok(id);
-        }
-    }
-    let matches = rooms_with_name(palace, name);
-    let matches = if matches.is_empty() { find_drawer_rooms(palace, name) } else { matches };
-    let matches = match matches.is_empty() {
-        true => only_room_with_words(palace, name).into_iter().collect(),
-        false => matches,
-    };
-    let asked = name.to_owned();
-    match matches.as_slice() {
-        [only] => Ok(only.clone()),
-        [] => {
-            let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
-            let drawer_rooms = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
-            let meant = did_you_mean(name, names.chain(drawer_rooms)).map(str::to_owned);
-            let rooms = palace
-                .enterable_rooms()
-                .into_iter()
-                .take(MAX_SUGGESTED_ROOMS)
-                .map(RoomId::to_string)
-                .collect();
-            Err(Refusal::NoSuchRoom { asked, meant, rooms })
-        }
-        _ => Err(Refusal::AmbiguousName {
-            sentence: "several rooms are named",
-            name: asked,
-            advice: "; use the slug: one of ",
-            candidates: matches.iter().map(|it| format!("`{it}`")).collect(),
-        }),
-    }
 }
 
 /// Returns the items that the numbers from 31 open, in their order.
@@ -526,7 +482,7 @@ actions:
     fn a_name_that_several_rooms_have_is_refused_with_their_slugs() {
         let mut home = home();
         home.enter().unwrap();
-        let why = "several rooms are named `WELL`; use the slug: one of `east/well`, `west/spring`";
+        let why = "several rooms are called `WELL`: write one of `east/well`, `west/spring`";
         assert_eq!(home.choose(16, Some("WELL")).unwrap_err().to_string(), why);
         let page = home.choose(16, Some("east/well")).unwrap();
         assert!(page.starts_with("── Well ──"), "{page}");

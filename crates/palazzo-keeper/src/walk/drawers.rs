@@ -108,19 +108,6 @@ pub(crate) fn describe_drawer_only_room<'a>(
     (is_unbuilt && palace.is_enterable_room(view.id)).then_some((wing, advice))
 }
 
-/// Finds the rooms with drawers by slug, by the name of the room in MemPalace, or by wing and name.
-pub(crate) fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
-    let text = text.to_lowercase();
-    let same = |it: &str| it.to_lowercase() == text;
-    let drawers = &palace.drawers;
-    let is_named = |id: &&RoomId| {
-        let (wing, name) = (id.wing.as_ref(), drawers.room_name(id).unwrap_or_default());
-        let wing = wing.and_then(|it| drawers.wing_name(it)).unwrap_or_default();
-        same(id.slug.as_str()) || same(name) || same(&format!("{wing}/{name}"))
-    };
-    drawers.rooms().filter(is_named).cloned().collect()
-}
-
 /// Returns the drawers of a room with their files, newest first.
 pub(crate) fn drawers_newest_first<'a>(
     palace: &'a Palace,

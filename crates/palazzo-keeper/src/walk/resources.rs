@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::maintain::check::list_findings_of_palace;
 use crate::palace::OpenPalace;
-use crate::rooms::no_such_room_refusal;
+use crate::palace::resolve::no_such_room_refusal;
 use crate::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{ResourceUri, RoomId, RoomRef, Scroll, ScrollId, Tool, UriTarget};

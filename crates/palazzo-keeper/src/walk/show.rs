@@ -1,7 +1,7 @@
 //! Rooms and the map without a visit: for the command line.
 
 use crate::palace::OpenPalace;
-use crate::rooms::no_such_room_refusal;
+use crate::palace::resolve::no_such_room_refusal;
 use crate::walk::drawers::render_drawer_only_room;
 use crate::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::walk::notices::{room_notices, stale_scroll_notices};

@@ -2,8 +2,8 @@
 
 use crate::graph::describe::{describe_genus, get_entity};
 use crate::history::item_diffs::content_of_file;
-use crate::history::resolve_item::{self, ResolvedItem};
 use crate::palace::OpenPalace;
+use crate::palace::resolve::{self, ResolvedItem};
 use crate::walk::drawers::render_drawer;
 use crate::walk::scrolls::stale_file_notes;
 use crate::walk::show::show_room;
@@ -93,7 +93,7 @@ fn resolve_shown_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem,
             file: room_path(&id),
             item: PalaceItem::Item { id: ItemId::Room(id), title: None },
         }),
-        None => resolve_item::resolve_item(open, name),
+        None => resolve::resolve_item(open, name),
     }
 }
 

@@ -1,21 +1,36 @@
-//! Finds an item of the palace by its name: a room, a scroll, an entity, a task, a drawer, a file …
-//! Finds the folders of a wing, too, for the commands about the past.
+//! Resolves names: finds the item of the palace that a name means, be it a room, a scroll, an entity,
+//! a task, a drawer or a file. Finds the folders of a wing, too, for the commands about the past.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
-use palazzo_core::format::{PalacePath, drawer_wing_folder, file_of_item, palace_item_in_file};
+use palazzo_core::format::{
+    PalacePath, drawer_wing_folder, file_of_item, palace_item_in_file, room_path,
+};
 use palazzo_core::model::{
-    ItemId, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean, drawer_id_in_name,
-    quoted, quoted_unless_plain,
+    ItemId, Palace, PalaceItem, Room, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
+    drawer_id_in_name, quoted, quoted_unless_plain,
 };
 use palazzo_core::render;
 use palazzo_core::render::join_names;
 
 /// Maximum number of candidates in the refusal of an ambiguous name.
 const MAX_CANDIDATES: usize = 8;
+
+/// Maximum number of rooms in the refusal of a name that no room has.
+const MAX_SUGGESTED_ROOMS: usize = 5;
+
+/// The rooms that a name may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoomsMeant<'a> {
+    /// Those that are built: they can be changed.
+    Built,
+    /// Those to which a visitor in this room can go: also rooms with drawers, and rooms that are not
+    /// built but have a door. A part of the name is enough.
+    WaysFrom(&'a RoomId),
+}
 
 /// An item, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +60,136 @@ pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved
 }
 
 /// Finds an item as [`resolve_item`] does, but no deleted one.
-pub(crate) fn find_present_item(open: &OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+pub(crate) fn resolve_present_item(open: &OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     let name = name.trim();
     require_one_item(open, name, &present_items_named(open, name))
+}
+
+/// Resolves a reference to a room that is built.
+pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, Refusal> {
+    let id = open.palace.resolve_present_room(room, None)?;
+    match open.palace.room(&id) {
+        Some(_) => Ok(id),
+        None => Err(no_such_room_refusal(open, &id)),
+    }
+}
+
+/// Finds a room by its slug or full name, else by its display name, else by the words of a name.
+pub(crate) fn resolve_room(
+    open: &OpenPalace,
+    name: &str,
+    meant: RoomsMeant<'_>,
+) -> Result<RoomId, Refusal> {
+    let (palace, name) = (&open.palace, name.trim());
+    let reference = name.parse::<RoomRef>().ok();
+    let by_slug = match meant {
+        RoomsMeant::Built => reference.map(|it| palace.resolve_present_room(&it, None)),
+        RoomsMeant::WaysFrom(here) => reference.map(|it| palace.resolve_room(&it, Some(here))),
+    };
+    if let Some(Ok(room)) =
+        by_slug.as_ref().filter(|it| it.as_ref().is_ok_and(|it| meant.include(palace, it)))
+    {
+        return Ok(room.clone());
+    }
+    let mut named = rooms_with_name(palace, name);
+    if named.is_empty() && meant != RoomsMeant::Built {
+        named = find_drawer_rooms(palace, name);
+    }
+    if named.is_empty() && meant != RoomsMeant::Built {
+        named.extend(only_room_with_words(palace, name));
+    }
+    match (named.as_slice(), by_slug) {
+        ([only], _) => Ok(only.clone()),
+        ([], Some(Err(ambiguous))) => Err(ambiguous.into()),
+        ([], Some(Ok(room))) => Err(no_such_room_refusal(open, &room)),
+        ([], None) => Err(unknown_room_refusal(palace, name.to_owned())),
+        (several, _) => Err(Refusal::AmbiguousName {
+            sentence: "several rooms are called",
+            name: name.to_owned(),
+            advice: ": write one of ",
+            candidates: several.iter().map(|it| format!("`{it}`")).collect(),
+        }),
+    }
+}
+
+impl RoomsMeant<'_> {
+    /// Returns whether the slug of a room can mean it.
+    fn include(self, palace: &Palace, room: &RoomId) -> bool {
+        match self {
+            Self::Built => palace.room(room).is_some(),
+            Self::WaysFrom(_) => {
+                palace.is_enterable_room(room) || palace.rooms_linking_to(room).next().is_some()
+            }
+        }
+    }
+}
+
+/// Returns the built rooms with this display name, whatever its case. Without one, returns those
+/// whose display name or slug has the same words, in any order and with any punctuation.
+pub(crate) fn rooms_with_name(palace: &Palace, name: &str) -> Vec<RoomId> {
+    let words = sorted_words(name);
+    let has_words = |text: &str| !words.is_empty() && sorted_words(text) == words;
+    let rooms_such_that = |is_named: &dyn Fn(&RoomId, &Room) -> bool| {
+        let rooms = palace.rooms().filter(|(id, room)| is_named(id, room));
+        rooms.map(|(id, _)| id.clone()).collect::<Vec<_>>()
+    };
+    let same = rooms_such_that(&|_, room| room.name.to_lowercase() == name.to_lowercase());
+    match same.is_empty() {
+        true => rooms_such_that(&|id, room| has_words(&room.name) || has_words(&id.to_string())),
+        false => same,
+    }
+}
+
+/// Returns the only built room whose display name or slug has all these words, and maybe others.
+fn only_room_with_words(palace: &Palace, name: &str) -> Option<RoomId> {
+    let words = sorted_words(name);
+    let has_words = |text: &str| {
+        let all = sorted_words(text);
+        words.iter().all(|it| all.contains(it))
+    };
+    let mut rooms =
+        palace.rooms().filter(|(id, it)| has_words(&it.name) || has_words(&id.to_string()));
+    let only = rooms.next().filter(|_| !words.is_empty())?.0.clone();
+    rooms.next().is_none().then_some(only)
+}
+
+fn sorted_words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    let mut words: Vec<_> = words.map(str::to_owned).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Finds rooms with drawers by the room's slug or name, or by `wing/room`, in any case.
+fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
+    let text = text.to_lowercase();
+    let same = |it: &str| it.to_lowercase() == text;
+    let drawers = &palace.drawers;
+    let is_named = |id: &&RoomId| {
+        let (wing, name) = (id.wing.as_ref(), drawers.room_name(id).unwrap_or_default());
+        let wing = wing.and_then(|it| drawers.wing_name(it)).unwrap_or_default();
+        same(id.slug.as_str()) || same(name) || same(&format!("{wing}/{name}"))
+    };
+    drawers.rooms().filter(is_named).cloned().collect()
+}
+
+/// Returns the refusal for a room that does not exist, or whose file is broken.
+pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
+    match open.file_error(&room_path(id)) {
+        Some(finding) => Refusal::UnreadableFile(finding.clone().into()),
+        None => unknown_room_refusal(&open.palace, id.to_string()),
+    }
+}
+
+/// Returns the refusal of a name that no room has, with the most similar one and the first rooms.
+fn unknown_room_refusal(palace: &Palace, asked: String) -> Refusal {
+    let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+    let drawer_rooms = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
+    let meant = did_you_mean(&asked, names.chain(drawer_rooms)).map(str::to_owned);
+    let rooms = palace.enterable_rooms().into_iter().take(MAX_SUGGESTED_ROOMS);
+    let rooms = rooms.map(RoomId::to_string).collect();
+    Refusal::NoSuchRoom { asked, meant, rooms }
 }
 
 fn require_one_item(
@@ -264,6 +406,46 @@ pub(crate) fn is_in_folders<'p>(file: &str, paths: impl IntoIterator<Item = &'p 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_home::TestHome;
+
+    const ROOM: &str = "name: Well\ndescription: Deep.\n";
+    const WELLS: [(&str, &str); 4] = [
+        ("rooms/east/well.yaml", ROOM),
+        ("rooms/west/well.yaml", ROOM),
+        ("rooms/old-well.yaml", "name: The old well\ndescription: Dry.\n"),
+        ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\nportals: [attic]\n"),
+    ];
+
+    /// Returns the room that a name means, or the refusal: for a change, and for a visitor.
+    fn meant(name: &str) -> [String; 2] {
+        TestHome::new(&WELLS).run(|session| {
+            let here = "west/cellar".parse().unwrap();
+            [RoomsMeant::Built, RoomsMeant::WaysFrom(&here)].map(|it| {
+                let room = resolve_room(session.palace, name, it);
+                room.map_or_else(|it| it.to_string(), |it| it.to_string())
+            })
+        })
+    }
+
+    #[test]
+    fn a_room_is_found_by_slug_then_by_name_then_by_the_words_of_its_name() {
+        for name in ["old-well", " The OLD well ", "well, old the"] {
+            assert_eq!(meant(name), ["old-well"; 2]);
+        }
+        let [change, visit] = meant("old");
+        assert!(change.starts_with("no room is called `old`"), "{change}");
+        assert_eq!(visit, "old-well");
+    }
+
+    #[test]
+    fn a_visitor_means_the_room_of_the_own_wing_and_may_go_to_a_room_that_is_not_built() {
+        let [change, visit] = meant("well");
+        let ambiguous = "several rooms are called `well`: write one of `east/well`, `west/well`";
+        assert_eq!((change.as_str(), visit.as_str()), (ambiguous, "west/well"));
+        let [change, visit] = meant("attic");
+        assert!(change.starts_with("no room is called `attic`"), "{change}");
+        assert_eq!(visit, "attic");
+    }
 
     fn inside(path: &str) -> String {
         path_below_folder(Path::new("/home/ada/survey"), Path::new(path)).unwrap()

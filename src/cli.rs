@@ -143,7 +143,8 @@ enum Command {
 pub fn run() -> ExitCode {
     completions::complete_if_requested(program_definition);
     let matches = program_definition().try_get_matches();
-    let matches = matches.unwrap_or_else(|err| command_groups::suggest_present_names(err).exit());
+    let matches =
+        matches.unwrap_or_else(|err| command_groups::suggest_present_commands(err).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
     let done = match home::reject_unusable_home(&matches) {
         // A hook never fails.
@@ -220,7 +221,7 @@ fn run_command(command: Command) -> Outcome {
         Command::ClientConfig(args) => client_config::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => {
-            man::run(&args, command_groups::with_program_commands(Cli::command()))
+            man::run(&args, command_groups::unhide_program_commands(Cli::command()))
         }
     }
 }

@@ -109,7 +109,7 @@ fn measure_logs(fixture: &HistoryFixture) {
 
 fn measure_diff(fixture: &HistoryFixture) {
     let diff = |store: Store| {
-        let since = store.resolve_moment("HEAD~100", chrono::Utc::now(), &TimeZone::UTC);
+        let since = store.resolve_revision("HEAD~100", chrono::Utc::now(), &TimeZone::UTC);
         let since = since.expect("the history has more than 100 commits");
         let head = store.head().expect("the repository is readable").expect("there are commits");
         let files = store.as_of(&head).and_then(|it| it.diff_since(Some(&since)));

@@ -153,7 +153,7 @@ fn print_check_report(args: &Args, checked: &CheckReport) -> io::Result<()> {
 fn fix(keeper: &mut Keeper) -> Result<(), Failure> {
     let (here, user) = (std::env::current_dir().unwrap_or_default(), terminal_user("check"));
     let mut reports = keeper::fix_files(keeper, &user)?;
-    reports.extend(keeper::fix_old_names(keeper, &user)?);
+    reports.extend(keeper::fix_renames_and_copies(keeper, &user)?);
     let settled = keeper::fix_settled_conflicts(keeper, &user, &reports)?;
     reports.extend(settled);
     for fixed in reports {

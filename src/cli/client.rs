@@ -61,7 +61,7 @@ impl Client {
 
     /// Returns the line that says where to put the configuration that `setup --print` prints.
     /// `user_file` is the place of the configuration of the user, if it is known.
-    pub(super) fn instruction(self, user_file: Option<&str>) -> String {
+    pub(super) fn placement_hint(self, user_file: Option<&str>) -> String {
         let (file, hint) = match self {
             Self::ClaudeCode => return "Run (add `-s user` for all your projects):".to_owned(),
             Self::ClaudeDesktop => (None, " (Settings, Developer, Edit Config)"),

@@ -77,7 +77,7 @@ pub(super) fn print_config(
     } else {
         let folders = UserFolders::from_env();
         let user_file = folders.and_then(|it| Some(it.abbreviate(&client.user_file(&it)?)));
-        anstream::eprintln!("{}", client.instruction(user_file.as_deref()));
+        anstream::eprintln!("{}", client.placement_hint(user_file.as_deref()));
         terminal::print_text(&config.text(client))?;
     }
     home::remember_home(home.given());

@@ -51,7 +51,7 @@ pub(super) fn with_command_groups(program: Command) -> Command {
 }
 
 /// Shows the commands that programs call, for manual pages; older names stay hidden.
-pub(super) fn with_program_commands(program: Command) -> Command {
+pub(super) fn unhide_program_commands(program: Command) -> Command {
     program.mut_subcommands(|it| {
         let is_older_name = present_name(it.get_name()).is_some();
         it.hide(is_older_name)
@@ -64,7 +64,7 @@ fn present_name(name: &str) -> Option<&'static str> {
 }
 
 /// Suggests present commands in the error about an unknown one, and no older names.
-pub(super) fn suggest_present_names(mut error: clap::Error) -> clap::Error {
+pub(super) fn suggest_present_commands(mut error: clap::Error) -> clap::Error {
     let suggested = error.get(ContextKind::SuggestedSubcommand).cloned();
     let Some(ContextValue::Strings(names)) = suggested else { return error };
     let mut present: Vec<String> = Vec::new();
@@ -149,7 +149,7 @@ mod tests {
         let suggestion = |word: &str| {
             let program = crate::cli::program_definition();
             let error = program.try_get_matches_from(["palazzo", word]).unwrap_err();
-            let text = suggest_present_names(error).to_string();
+            let text = suggest_present_commands(error).to_string();
             let tip = text.lines().find(|it| it.contains("tip: "));
             tip.unwrap_or_default().trim().to_owned()
         };

@@ -68,7 +68,7 @@ fn run_textconv(args: &TextconvArgs) -> Outcome {
     match String::from_utf8(bytes) {
         Ok(text) => {
             let name = args.file.to_string_lossy();
-            out.write_all(keeper::describe_file(&name, &text).as_bytes())?;
+            out.write_all(keeper::textconv_file(&name, &text).as_bytes())?;
         }
         Err(not_text) => out.write_all(not_text.as_bytes())?,
     }

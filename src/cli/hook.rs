@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::cli::client::config_file::{create_folders, read_config, replace_config, resolve_links};
 use crate::cli::home::HomeArgs;
-use crate::cli::hook::start_command::{START_COMMAND, StartCommand};
+use crate::cli::hook::start_command::{START_COMMAND_MARKER, StartCommand};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::{program_path, to_utf8};
 use crate::cli::terminal;
 use crate::config_edit::{ConfigError, ConfigFormat, insert_list_item, remove_list_items};
 use palazzo_core::model::{path_text, quote_for_shell, unquote_for_shell};
-use palazzo_keeper::{self as keeper, DEFAULT_TOKENS};
+use palazzo_keeper::{self as keeper, DEFAULT_WAKE_UP_TOKENS};
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
 /// empty context.
@@ -26,7 +26,7 @@ pub(super) const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|com
 const END_EVENTS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
 
 /// The part by which the command at the end is recognised as ours, whatever the path of the program.
-const END_COMMAND: &str = " hook session-end --home ";
+const END_COMMAND_MARKER: &str = " hook session-end --home ";
 
 /// Limit for standard input; Claude Code sends a hook a few hundred bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
@@ -93,7 +93,7 @@ struct SessionStartArgs {
     home: HomeArgs,
 
     /// The largest number of tokens to print
-    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS.to_string())]
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_WAKE_UP_TOKENS.to_string())]
     budget: String,
 }
 
@@ -238,11 +238,11 @@ fn end_command(home: &HomeArgs) -> Result<String, Failure> {
     let workspace = home
         .workspace()
         .map_or(String::new(), |it| format!(" --workspace={}", quote_for_shell(it)));
-    Ok(format!("{program}{END_COMMAND}{place}{workspace}"))
+    Ok(format!("{program}{END_COMMAND_MARKER}{place}{workspace}"))
 }
 
 /// Returns the item of the list `hooks.SessionStart` that runs a command.
-pub(super) fn start_hook(command: &StartCommand) -> Value {
+pub(super) fn start_hook_item(command: &StartCommand) -> Value {
     hook_matcher(START_EVENT.1, &command.to_string())
 }
 
@@ -270,7 +270,8 @@ pub(super) fn start_commands(settings: &Value) -> Vec<&str> {
 
 /// Returns the home in the command of a hook; `None` if only a shell can tell it.
 pub(super) fn home_of_hook(command: &str) -> Option<String> {
-    let rest = [START_COMMAND, END_COMMAND].iter().find_map(|it| command.split_once(it))?.1;
+    let rest =
+        [START_COMMAND_MARKER, END_COMMAND_MARKER].iter().find_map(|it| command.split_once(it))?.1;
     let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
     ends.into_iter().find_map(|end| unquote_word(&rest[..end]))
 }
@@ -331,7 +332,7 @@ fn without_hooks(text: &str) -> Result<String, ConfigError> {
 
 fn is_palazzo_hook(hook: &Value) -> bool {
     let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-    command.contains(START_COMMAND) || command.contains(END_COMMAND)
+    command.contains(START_COMMAND_MARKER) || command.contains(END_COMMAND_MARKER)
 }
 
 /// Returns the settings file; if it is a symbolic link, the file that the link points to.
@@ -406,7 +407,7 @@ mod tests {
 
     #[test]
     fn removing_the_hooks_restores_the_settings_of_the_user() {
-        let end = format!("palazzo{END_COMMAND}/a");
+        let end = format!("palazzo{END_COMMAND_MARKER}/a");
         let hooks = [START_EVENT, END_EVENTS[0], END_EVENTS[1]].map(|it| (it, end.clone()));
         for user in [
             "{\"model\":\"opus\"}",

@@ -103,7 +103,7 @@ pub(super) async fn serve(
         reader: || terminal_user("view"),
     };
     if let (Ok(links), Some(home)) = (&links, listed_home) {
-        links.list_server(home, address)?;
+        links.add_server(home, address)?;
     }
     on_listen(address)?;
     let served = web::serve(listener, server, options, stop).await;

@@ -14,7 +14,7 @@ use clap::Subcommand;
 use crate::cli::home::HomeArgs;
 use crate::cli::mine;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
+use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_secrets_suffix};
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
@@ -159,7 +159,7 @@ fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dr
     format!(
         "{verb} to {palace}: entities {entities}, observations of others {observations}, \
          relations {relations}{left}{}.",
-        redacted_count(redacted)
+        redacted_secrets_suffix(redacted)
     )
 }
 

@@ -188,7 +188,7 @@ fn fetch_template(url: &str) -> Result<Template, Failure> {
     let handler = signal::cancel_on_signal(user.cancelled.clone());
     anstream::eprintln!("Fetching the template with git");
     let template = keeper::fetch_template(&url, &user);
-    handler.finish();
+    handler.exit_if_cancelled();
     Ok(template?)
 }
 

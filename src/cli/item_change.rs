@@ -5,7 +5,7 @@ use std::io;
 use crate::cli::terminal;
 use palazzo_core::model::FileEdit;
 use palazzo_core::render::count_with_noun;
-use palazzo_keeper::{ChangeMode, ItemChange, ItemChangeVerb};
+use palazzo_keeper::{ChangeMode, ItemChangeReport, ItemChangeVerb};
 
 /// Whether a change is committed.
 #[derive(clap::Args)]
@@ -31,11 +31,13 @@ impl ChangeModeArgs {
 }
 
 /// Prints what was done or would be done, with the files of a change that is not committed.
-pub(super) fn print_item_change(change: &ItemChange) -> io::Result<()> {
+pub(super) fn print_item_change(change: &ItemChangeReport) -> io::Result<()> {
     terminal::print_page(&render_item_change(change))
 }
 
-fn render_item_change(ItemChange { verb, description, mode, edits }: &ItemChange) -> String {
+fn render_item_change(
+    ItemChangeReport { verb, description, mode, edits }: &ItemChangeReport,
+) -> String {
     let verb = match (mode, verb) {
         (ChangeMode::DryRun, ItemChangeVerb::Rename) => "Would rename",
         (ChangeMode::DryRun, ItemChangeVerb::Move) => "Would move",

@@ -15,7 +15,7 @@ use crate::cli::mine::source_files::{
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::redacted_secrets::{
-    ImportArgs, print_redacted_secrets, redacted_count, redacted_secrets_json,
+    ImportArgs, print_redacted_secrets, redacted_secrets_json, redacted_secrets_suffix,
 };
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
@@ -162,7 +162,7 @@ fn mining_summary(summary: &MineSummary, dry: bool) -> String {
          already{}.",
         lines.collect::<String>(),
         summary.sources.len(),
-        redacted_count(&summary.redacted)
+        redacted_secrets_suffix(&summary.redacted)
     )
 }
 

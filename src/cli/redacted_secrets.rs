@@ -37,7 +37,7 @@ impl ImportArgs {
 }
 
 /// Returns the end of a summary: `; 3 secrets redacted`.
-pub(super) fn redacted_count(redacted: &[RedactedSecret]) -> String {
+pub(super) fn redacted_secrets_suffix(redacted: &[RedactedSecret]) -> String {
     match redacted.iter().map(|it| it.count).sum() {
         0 => String::new(),
         count => format!("; {} redacted", render::count_with_noun(count, "secret")),

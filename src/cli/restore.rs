@@ -78,16 +78,16 @@ fn render_restored_item(restored: &RestoredItem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palazzo_core::model::{ChangeKind, ItemDiff, ItemId, PalaceItem};
+    use palazzo_core::model::{ChangeKind, ItemDiff, ItemId, ItemOrFile};
 
     fn page(is_changed: bool, restored: usize, skipped: usize) -> String {
         let change = ItemDiff {
-            item: PalaceItem::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
+            item: ItemOrFile::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
             files: Vec::new(),
             change: ChangeKind::Changed(Vec::new()),
         };
         render_restored_item(&RestoredItem {
-            item: PalaceItem::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
+            item: ItemOrFile::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
             file: "entities/claim/stasis.yaml".to_owned(),
             revision: "3 days ago (1a2b3c4)".to_owned(),
             changes: if is_changed { vec![change] } else { Vec::new() },

@@ -149,7 +149,7 @@ mod tests {
     use palazzo_keeper::{RankingReport, SearchHit};
 
     fn results(total: usize) -> SearchResults {
-        let (title, place) = ("Stasis".to_owned(), "entity, 3 days ago".to_owned());
+        let (title, note) = ("Stasis".to_owned(), "entity, 3 days ago".to_owned());
         let hit = SearchHit {
             kind: ItemKind::Entity,
             file: Some("entities/claim/stasis.yaml".to_owned()),
@@ -157,7 +157,7 @@ mod tests {
             written: Some("2026-03-01T12:00:00Z".parse().unwrap()),
             provenance: Provenance::default(),
             similarity: 0.123_46,
-            display: HitView { title, place, snippet: "It <lasts>.".to_owned() },
+            display: HitView { title, note, snippet: "It <lasts>.".to_owned() },
         };
         let best = if total == 0 { Vec::new() } else { vec![hit] };
         SearchResults { best, total, ranker: None, root: "/a/keep".into() }

@@ -26,7 +26,7 @@ use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
 use crate::cli::setup::plan::{Plan, SetupStep, plan_insertion, plan_palace, plan_removals};
-use crate::cli::setup::question::Choice;
+use crate::cli::setup::question::ChosenParts;
 use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let unknown = "the folder of the user is not known: set HOME";
     let folders = UserFolders::from_env().ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let proposal = match args.remove {
-        true => Proposal { plans: plan_all_removals(args, &folders)?, offers: Vec::new() },
+        true => SetupProposal { plans: plan_all_removals(args, &folders)?, offers: Vec::new() },
         false => plan_set_up(args, &folders)?,
     };
     if proposal.plans.is_empty() {
@@ -152,12 +152,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::from(u8::from(is_refused)));
     }
     let choice = match args.yes {
-        true => Some(Choice::default()),
+        true => Some(ChosenParts::default()),
         false => question::ask_what_to_write(proposal.count(), proposal.offers.len())?,
     };
     let Some(choice) = choice else { return Ok(ExitCode::from(1)) };
     let removed = proposal.plans.iter().flat_map(Plan::removed_records);
-    let created = state_folder::created_folders(removed);
+    let created = state_folder::created_state_folders(removed);
     let is_written = apply_plans(proposal.chosen(&choice))?;
     match args.remove {
         true => {
@@ -203,14 +203,14 @@ impl Args {
 }
 
 /// The plan that the person is asked to confirm.
-struct Proposal {
+struct SetupProposal {
     /// The plans; each change among them is written unless the person leaves it out.
     plans: Vec<Plan>,
     /// The plans with letters; each is written only if the person adds it.
     offers: Vec<Plan>,
 }
 
-impl Proposal {
+impl SetupProposal {
     /// Returns the number of plans that change something.
     fn count(&self) -> usize {
         self.plans.iter().filter(|it| it.is_change()).count()
@@ -238,7 +238,7 @@ impl Proposal {
     }
 
     /// Returns the plans that the person has chosen.
-    fn chosen(self, choice: &Choice) -> impl Iterator<Item = Plan> {
+    fn chosen(self, choice: &ChosenParts) -> impl Iterator<Item = Plan> {
         let changes = self.plans.into_iter().filter(Plan::is_change).zip(1..);
         let changes = changes.filter(|(_, number)| !choice.left_out.contains(number));
         let offers = self.offers.into_iter().enumerate();
@@ -274,7 +274,7 @@ fn report_what_stays(home: &HomeArgs) {
 }
 
 /// Plans the first palace, the entries of clients, and what is added beside them.
-fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Proposal, Failure> {
+fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<SetupProposal, Failure> {
     let offers_all = args.all || !args.yes && io::stdin().is_terminal();
     let entries = plan_insertions(args, folders)?;
     let mut plans = Vec::new();
@@ -303,7 +303,7 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Proposal, Failure> 
         if args.all { &mut plans } else { &mut offers }.extend(lines);
     }
     offers.retain(Plan::is_change);
-    Ok(Proposal { plans, offers })
+    Ok(SetupProposal { plans, offers })
 }
 
 fn plan_instructions(files: &[PathBuf]) -> Result<Vec<Plan>, Failure> {

@@ -70,7 +70,7 @@ pub(super) struct CancelHandler {
 
 impl CancelHandler {
     /// Ends the process if a signal has cancelled the operation. A later signal ends it at once.
-    pub(super) fn finish(self) {
+    pub(super) fn exit_if_cancelled(self) {
         self.is_done.store(true, Ordering::SeqCst);
         match self.signal.load(Ordering::SeqCst) {
             0 => {}

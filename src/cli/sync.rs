@@ -16,7 +16,8 @@ use crate::cli::terminal;
 use palazzo_core::model::{path_text, quote_for_shell};
 use palazzo_core::render;
 use palazzo_keeper::{
-    self as keeper, Refusal, SyncOptions, SyncReport, SyncSetupReport, SyncState, SyncedRepository,
+    self as keeper, Refusal, RepositoryWithPalaces, SyncOptions, SyncReport, SyncSetupReport,
+    SyncState,
 };
 
 /// Exchange commits with the upstream of the current branch: fetch, merge, push
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let args = &args.clone().with_folder_before_setup();
     let keeper = args.home.keeper()?;
     home::require_palace(&keeper, &args.home.find()?)?;
-    let repositories = keeper::list_synced_repositories(&keeper)?;
+    let repositories = keeper::list_repositories_with_palaces(&keeper)?;
     if matches!(args.setup, Some(Some(_))) && repositories.len() > 1 {
         let message =
             "the palaces are in several repositories; name one: `palazzo sync DIR --setup URL`";
@@ -86,12 +87,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     let signals = signal::cancel_on_signal(cancelled.clone());
     let (mut code, mut entries) = (0, Vec::new());
     for repository in &repositories {
-        let work = repository.work().display().to_string();
-        let shown = path_text(repository.work());
+        let working_directory = repository.working_directory().display().to_string();
+        let shown = path_text(repository.working_directory());
         match args.run_for(repository, &cancelled) {
             Ok(result) => {
                 code = code.max(u8::from(result.has_conflicts));
-                entries.push(json_entry(&work, result.json));
+                entries.push(json_entry(&working_directory, result.json));
                 if !args.format.is_json() {
                     terminal::print_page(&format!("{shown}\n{}", indent(&result.text)))?;
                 }
@@ -99,12 +100,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             Err(refusal) => {
                 code = 2;
                 let message = Failure::from(refusal).to_string();
-                entries.push(json_entry(&work, json!({ "error": message })));
+                entries.push(json_entry(&working_directory, json!({ "error": message })));
                 terminal::eprint_failure(&format!("{shown}: {message}"));
             }
         }
     }
-    signals.finish();
+    signals.exit_if_cancelled();
     if args.format.is_json() {
         terminal::print_text(&format!("{:#}\n", json!({ "repositories": entries })))?;
     }
@@ -136,7 +137,7 @@ impl Args {
 
     fn run_for(
         &self,
-        repository: &SyncedRepository,
+        repository: &RepositoryWithPalaces,
         cancelled: &Arc<AtomicBool>,
     ) -> Result<RepositoryResult, Refusal> {
         let time_limit = Duration::from_secs(self.time_limit);
@@ -202,9 +203,9 @@ fn indent(text: &str) -> String {
     text.lines().map(|it| format!("  {it}\n")).collect::<Vec<_>>().concat()
 }
 
-fn setup_result(setup: &SyncSetupReport, repository: &SyncedRepository) -> RepositoryResult {
+fn setup_result(setup: &SyncSetupReport, repository: &RepositoryWithPalaces) -> RepositoryResult {
     let SyncSetupReport { upstream, is_new_upstream, ahead } = setup;
-    let folder = quote_for_shell(&repository.work().display().to_string());
+    let folder = quote_for_shell(&repository.working_directory().display().to_string());
     let mut text = format!("may sync with {upstream} on this machine from now on\n");
     if *is_new_upstream {
         text.push_str("added the remote to .git/config\n");

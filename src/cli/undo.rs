@@ -13,7 +13,7 @@ use palazzo_core::model::{
 };
 use palazzo_core::render;
 use palazzo_keeper::{
-    self as keeper, ChangeMode, KeepReason, KeptFile, UndoSelection, UndoneCommit,
+    self as keeper, ChangeMode, KeepReason, KeptFile, UndoOutcome, UndoSelection,
 };
 
 /// How many links that lead nowhere are listed.
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut session = keeper.session(&user)?;
     let mode = ChangeMode::commit_unless_dry_run(args.dry_run);
     let undone = match args.selection() {
-        Some(selection) => keeper::undo_visit(&mut session, &selection, mode)?,
+        Some(selection) => keeper::undo_commits(&mut session, &selection, mode)?,
         None => keeper::undo_last_call(&mut session, mode)?,
     };
     terminal::print_page(&match args.format.is_json() {
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(u8::from(!undone.kept.is_empty())))
 }
 
-fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
+fn undone_to_text(undone: &UndoOutcome, is_dry_run: bool) -> String {
     let verb = if is_dry_run { "Would undo" } else { "Undid" };
     let changes = render::palace_diff(&undone.changes);
     let mut page = format!("{verb} {}:\n{changes}", undone.description);
@@ -128,7 +128,7 @@ fn advice_for_kept(kept: &[KeptFile]) -> String {
     advice
 }
 
-fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
+fn undone_to_json(undone: &UndoOutcome, is_dry_run: bool) -> String {
     let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
     let kept = undone
         .kept
@@ -164,16 +164,16 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palazzo_core::model::{ChangeKind, ItemDiff, ItemId, PalaceItem};
+    use palazzo_core::model::{ChangeKind, ItemDiff, ItemId, ItemOrFile};
 
     #[test]
     fn a_script_reads_what_would_be_undone() {
         let change = ItemDiff {
-            item: PalaceItem::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
+            item: ItemOrFile::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
             files: vec!["entities/claim/stasis.yaml".to_owned()],
             change: ChangeKind::Removed(Vec::new()),
         };
-        let undone = UndoneCommit {
+        let undone = UndoOutcome {
             description: "1a2b3c4 x".to_owned(),
             changes: vec![change],
             kept: Vec::new(),

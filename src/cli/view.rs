@@ -15,7 +15,7 @@ use crate::cli::serve::{make_server, run_until_signal};
 use crate::cli::terminal;
 use crate::mcp::Toolbox;
 use palazzo_core::model::path_text;
-use palazzo_keeper::{self as keeper, HttpAccess, PalaceFileRequest};
+use palazzo_keeper::{self as keeper, HttpAccess, WholePalaceRequest};
 
 /// How long a running server may take to answer. Without one, the connection is refused at once.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
@@ -55,8 +55,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(out) = &args.out {
         let (mut keeper, user) = (args.home.keeper(), terminal_user("view"));
-        let request = PalaceFileRequest { at: args.at.clone(), against: args.against.clone() };
-        return write_page(out, &keeper::view_as_file(&mut keeper, &user, &request)?);
+        let request = WholePalaceRequest { at: args.at.clone(), against: args.against.clone() };
+        return write_page(out, &keeper::render_whole_palace(&mut keeper, &user, &request)?);
     }
     if args.at.is_some() || args.against.is_some() {
         let why = "--at and --against need --out FILE: the page has a slider for its past";

@@ -9,7 +9,7 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use palazzo_core::token_estimate::estimate_token_count;
-use palazzo_keeper::{self as keeper, DEFAULT_TOKENS};
+use palazzo_keeper::{self as keeper, DEFAULT_WAKE_UP_TOKENS};
 
 /// Print what an agent should know when a conversation begins
 ///
@@ -22,7 +22,7 @@ pub(super) struct Args {
     name: Option<String>,
 
     /// The largest number of tokens to print, as estimated for the tokenizer `cl100k_base`
-    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS)]
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_WAKE_UP_TOKENS)]
     budget: usize,
 
     #[command(flatten)]

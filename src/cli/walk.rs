@@ -56,7 +56,8 @@ impl WalkSession {
         let mut is_refused = false;
         loop {
             let user = terminal_user("walk");
-            let choices = keeper::list_choices(&mut self.keeper, &user).unwrap_or_default();
+            let choices =
+                keeper::list_completion_candidates(&mut self.keeper, &user).unwrap_or_default();
             let line = match self.lines.read_command(choices)? {
                 TypedLine::Text(line) => line,
                 TypedLine::Interrupt => continue,

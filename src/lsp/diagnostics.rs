@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Publishes the findings about the closed files of a palace.
-    pub(super) fn publish_all(
+    pub(super) fn publish_closed_files(
         &mut self,
         root: &Path,
         findings: BTreeMap<String, Vec<EditorFinding>>,
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// Checks the open documents, and the files with findings, again.
-    pub(super) fn publish_after_rest(&mut self) {
+    pub(super) fn recheck_after_rest(&mut self) {
         self.palaces.open_palaces().for_each(EditorPalace::forget_unfinished_rooms);
         let open: BTreeSet<_> = self.documents.uris().map(|it| it.0).collect();
         for uri in &open {
@@ -72,12 +72,12 @@ impl Server {
     pub(super) fn publish_palace_findings(&mut self) {
         let roots: Vec<_> = self.palaces.open_palaces().map(|it| it.root()).collect();
         for root in roots {
-            let Some(palace) = self.palaces.open_palace(&root) else { continue };
+            let Some(palace) = self.palaces.get_open_palace(&root) else { continue };
             // A palace that cannot be read now is checked at the next change.
             if palace.is_quickly_checked() {
                 let Ok(findings) = palace.findings() else { continue };
                 self.clear_findings_of_others(&root, &findings);
-                self.publish_all(&root, findings);
+                self.publish_closed_files(&root, findings);
             } else {
                 let files = palace.check_palace_wide().unwrap_or_default();
                 for path in files.iter().take(MAX_CHECKED_FILES) {

@@ -67,7 +67,7 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<bool, Lsp
     };
     forward_messages(connection, events);
     for folder in workspace_folders(&params) {
-        for root in server.palaces.new_in_folder(&folder) {
+        for root in server.palaces.unopened_in_folder(&folder) {
             server.start_opening(&root);
         }
     }
@@ -210,7 +210,7 @@ impl Server {
         if self.time_until_deferred_file() == Some(Duration::ZERO) {
             self.catch_up();
         } else if std::mem::take(&mut self.is_check_due) {
-            self.publish_after_rest();
+            self.recheck_after_rest();
         } else if std::mem::take(&mut self.is_palace_check_due) {
             self.publish_palace_findings();
         }
@@ -255,7 +255,7 @@ impl Server {
         };
         let waiting = self.palaces.set_opened(root, palace);
         self.apply_documents_below(root);
-        self.publish_all(root, findings);
+        self.publish_closed_files(root, findings);
         waiting
     }
 

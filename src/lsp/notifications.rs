@@ -45,7 +45,7 @@ impl Server {
     /// Starts to open the palace around a document, unless it is open.
     fn open_palace_around(&mut self, uri: &lsp::Uri) {
         if let Some(file) = path_of_uri(uri)
-            && let Some(root) = self.palaces.new_around(&file)
+            && let Some(root) = self.palaces.unopened_around(&file)
         {
             self.start_opening(&root);
         }

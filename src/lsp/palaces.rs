@@ -34,13 +34,13 @@ impl Palaces {
     }
 
     /// Returns the palaces in a folder that are not open yet: the folder itself, or those in it.
-    pub(super) fn new_in_folder(&self, folder: &Path) -> Vec<PathBuf> {
+    pub(super) fn unopened_in_folder(&self, folder: &Path) -> Vec<PathBuf> {
         let palaces = list_palaces(folder).into_iter();
         palaces.filter(|it| !self.slots.contains_key(it)).collect()
     }
 
     /// Returns the palace around a file, if it is not open yet.
-    pub(super) fn new_around(&self, file: &Path) -> Option<PathBuf> {
+    pub(super) fn unopened_around(&self, file: &Path) -> Option<PathBuf> {
         palace_root(file).filter(|it| !self.slots.contains_key(it))
     }
 
@@ -76,7 +76,7 @@ impl Palaces {
     pub(super) fn find(&mut self, file: &Path) -> Option<(&mut EditorPalace, String)> {
         let root = file.ancestors().find(|it| self.slots.contains_key(*it))?.to_owned();
         let path = path_in_palace(&root, file)?;
-        Some((self.open_palace(&root)?, path))
+        Some((self.get_open_palace(&root)?, path))
     }
 
     /// Keeps a request until the palace of its file is open, or any palace if it is about all;
@@ -113,7 +113,7 @@ impl Palaces {
     }
 
     /// Returns the open palace in a folder.
-    pub(super) fn open_palace(&mut self, root: &Path) -> Option<&mut EditorPalace> {
+    pub(super) fn get_open_palace(&mut self, root: &Path) -> Option<&mut EditorPalace> {
         match self.slots.get_mut(root)? {
             PalaceSlot::Open(palace) => Some(palace),
             _ => None,

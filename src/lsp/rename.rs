@@ -64,7 +64,7 @@ pub(super) fn will_rename_files(
     }
     let mut changes = Vec::new();
     for (root, files) in moves {
-        let Some(palace) = server.palaces.open_palace(&root) else { continue };
+        let Some(palace) = server.palaces.get_open_palace(&root) else { continue };
         let mut planned = palace.plan_file_moves(&files)?;
         // The editor moves these files itself.
         planned.retain(|it| {

@@ -21,7 +21,7 @@ use palazzo_keeper::{Caller, Keeper, SnapshotReader};
 #[derive(Clone)]
 pub(crate) struct CallRunner {
     keeper: Arc<Mutex<Keeper>>,
-    readers: SnapshotReader,
+    snapshot_reader: SnapshotReader,
     queue: CallQueue,
 }
 
@@ -31,8 +31,8 @@ impl CallRunner {
         let queue = CallQueue::default();
         let shared = queue.clone();
         keeper.set_wait_callback(Arc::new(move |is_waiting| shared.set_keeper_waiting(is_waiting)));
-        let readers = keeper.snapshot_reader();
-        Self { keeper: Arc::new(Mutex::new(keeper)), readers, queue }
+        let snapshot_reader = keeper.snapshot_reader();
+        Self { keeper: Arc::new(Mutex::new(keeper)), snapshot_reader, queue }
     }
 
     /// Runs `question` on the keeper, or on a snapshot, when it is the call's turn. The
@@ -87,7 +87,7 @@ impl CallRunner {
             }
             Err(TryLockError::Poisoned(_)) => None,
             Err(TryLockError::WouldBlock) => {
-                self.readers.try_answer_from_snapshots(caller, question)
+                self.snapshot_reader.try_answer_from_snapshots(caller, question)
             }
         }
     }
@@ -132,7 +132,9 @@ impl CallRunner {
             })
         };
         let answer = match target {
-            ExecutionTarget::Snapshot => self.readers.try_answer_from_snapshots(caller, ask),
+            ExecutionTarget::Snapshot => {
+                self.snapshot_reader.try_answer_from_snapshots(caller, ask)
+            }
             ExecutionTarget::Keeper => {
                 let mut keeper = self.lock_keeper();
                 keeper.start_call(caller);

@@ -131,7 +131,7 @@ fn show_entities(
     let (mut pages, mut refusals) = (Vec::new(), Vec::new());
     for name in names {
         let shown = match (names, page) {
-            ([_, _, ..], 1) => keeper::show_one_of_entities(&mut session, name),
+            ([_, _, ..], 1) => keeper::show_compact_entity(&mut session, name),
             _ => keeper::show_entity(&mut session, name, page),
         };
         match shown {
@@ -236,7 +236,7 @@ fn render_entity_list(it: &EntityPage<'_>) -> String {
 fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> String {
     let name = render::mark_imitations(&render::name_in_sentence(&it.name));
     let as_of = it.as_of.map(|date| format!(" as of {date}")).unwrap_or_default();
-    let skipped = render::skipped_relations_note(it.undated);
+    let skipped = render::unreadable_dates_note(it.with_invalid_dates);
     if it.total == 0 {
         return format!("{name} has no such relations{as_of}.{}\n{skipped}", it.kinds_hint);
     }
@@ -251,7 +251,7 @@ fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> String {
 
 fn render_timeline(it: &TimelinePage<'_>, now: DateTime<Utc>) -> String {
     let text = render::timeline(&it.filters, &it.facts, it.page, it.has_more, now);
-    text + &it.empty_genus + &render::skipped_relations_note(it.skipped)
+    text + &it.empty_genus + &render::unreadable_dates_note(it.skipped)
 }
 
 fn describe_created_entities(it: &EntityCreationOutcome) -> String {
@@ -286,10 +286,10 @@ fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
             format!("{name} is already in that state: nothing changed.\n")
         }
     };
-    let listed = it.conflicts.len().min(MAX_LISTED_CONFLICTS);
-    text.push_str(&render_notes(&it.conflicts[..listed]));
-    if it.conflicts.len() > listed {
-        text.push_str(&format!("And {} more.\n", it.conflicts.len() - listed));
+    let listed = it.merge_notes.len().min(MAX_LISTED_CONFLICTS);
+    text.push_str(&render_notes(&it.merge_notes[..listed]));
+    if it.merge_notes.len() > listed {
+        text.push_str(&format!("And {} more.\n", it.merge_notes.len() - listed));
     }
     text + &render_notes(&it.notes) + &it.faults
 }

@@ -182,7 +182,7 @@ impl ServerHandler for Server {
                 resources::list_resources(&server.toolbox, keeper, caller, cursor.as_deref());
             let mut subscribers = server.subscribers.blocking_lock();
             subscribers.add_session(caller.visit_id, peer.as_ref());
-            subscribers.record_new_generations(keeper.change_counters_by_palace());
+            subscribers.record_new_change_counters(keeper.change_counters_by_palace());
             list
         };
         let mut list = self.run_read_call(&context, list).await?;
@@ -266,7 +266,7 @@ impl ServerHandler for Server {
         let generations = self.baselines.store_digests(&followed, current);
         if let (Some(generations), Ok(mut subscribers)) = (generations, self.subscribers.try_lock())
         {
-            subscribers.record_new_generations(generations);
+            subscribers.record_new_change_counters(generations);
         }
         Some(accepted_filter(requested, &followed))
     }

@@ -10,7 +10,7 @@ use crate::mcp::reply::render_warnings;
 use crate::mcp::resources::read_resource;
 use crate::mcp::{ToolSet, Toolbox};
 use palazzo_core::model::{ActionKind, Layout};
-use palazzo_core::render::{SIGN, mark_imitations};
+use palazzo_core::render::{IMITATION_MARK, mark_imitations};
 use palazzo_keeper::{self as keeper, Caller, Keeper, VisitHandle, VisitKey};
 
 const NOW: &str = "2026-03-01T12:00:00Z";
@@ -272,14 +272,14 @@ fn every_label_of_the_server_is_in_the_table_of_imitations() {
     let pages = all_answers();
     let lines = pages.iter().flat_map(|it| it.lines());
     let missing: Vec<_> = lines
-        .filter(|it| fixed_label(it).is_some() && !mark_imitations(it).starts_with(SIGN))
+        .filter(|it| fixed_label(it).is_some() && !mark_imitations(it).starts_with(IMITATION_MARK))
         .collect();
     assert!(missing.is_empty(), "not in the table:\n{}", missing.join("\n"));
     let seen: Vec<_> = pages.iter().flat_map(|it| it.lines()).filter_map(fixed_label).collect();
     for label in ["Actions:", "Notices:", "Warning:", "Palace:", "## Actions", "Observations:"] {
         assert!(seen.contains(&label), "{label} is not among the answers");
     }
-    assert!(!pages.concat().contains(SIGN), "the neutral palace has no imitation");
+    assert!(!pages.concat().contains(IMITATION_MARK), "the neutral palace has no imitation");
 }
 
 /// Reads the files of an example palace.

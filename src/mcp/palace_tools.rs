@@ -369,7 +369,7 @@ fn run_room_request(
                 return Ok(done);
             }
             let (key, room) = (&moved.workspace_key, &moved.room);
-            Ok(format!("{done}\n{}", keeper::show_built_room(keeper, caller, key, room)?))
+            Ok(format!("{done}\n{}", keeper::enter_built_room(keeper, caller, key, room)?))
         }
         RoomRequest::Delete { room, scrolls_to } => {
             let mut session = keeper.session(caller)?;
@@ -407,7 +407,7 @@ fn build_and_show_room(
         }
         (false, is_changed) => {
             let (key, room) = (&built.workspace_key, &built.room);
-            let page = keeper::show_built_room(keeper, caller, key, room)?;
+            let page = keeper::enter_built_room(keeper, caller, key, room)?;
             if is_changed { page } else { format!("{}\n{page}", unchanged()) }
         }
     };

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::mcp::{ToolSet, Toolbox};
 use palazzo_core::token_estimate;
-use palazzo_keeper::{self as keeper, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
+use palazzo_keeper::{
+    self as keeper, Caller, DEFAULT_WAKE_UP_TOKENS, Keeper, MIN_WAKE_UP_TOKENS, Refusal,
+};
 
 /// The name of the prompt that begins a conversation.
 const WAKE_UP: &str = "wake-up";
@@ -91,7 +93,7 @@ pub(super) fn all_prompts() -> Vec<Prompt> {
         let about = "The workspace; default: the current one";
         PromptArgument::new("workspace").with_description(about).with_required(false)
     };
-    let budget = format!("Maximum number of tokens; default {DEFAULT_TOKENS}");
+    let budget = format!("Maximum number of tokens; default {DEFAULT_WAKE_UP_TOKENS}");
     let budget = PromptArgument::new("budget").with_description(budget).with_required(false);
     let wake_up = "Summarizes what you should know when a conversation begins.";
     let take_leave = "Explains what to write down when a conversation ends, and where.";
@@ -119,7 +121,7 @@ impl Toolbox {
                 let end = format!("\n{WAKE_UP_CLOSING}\n");
                 // A small budget is used for the summary alone, without the closing text.
                 let left = budget.checked_sub(token_estimate::estimate_token_count(&end));
-                let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
+                let (left, end) = match left.filter(|it| *it >= MIN_WAKE_UP_TOKENS) {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
@@ -167,7 +169,7 @@ impl Toolbox {
 fn parse_budget(budget: Option<&Value>) -> Result<usize, String> {
     let text = budget.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned));
     let number = text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty() && it != "null");
-    let number = number.map_or(Ok(DEFAULT_TOKENS), |it| it.parse());
+    let number = number.map_or(Ok(DEFAULT_WAKE_UP_TOKENS), |it| it.parse());
     number.map_err(|_| "the `budget` must be a number of tokens".to_owned())
 }
 

@@ -166,7 +166,7 @@ pub(super) fn complete_argument(
         return Err(ErrorData::invalid_params(why, None));
     }
     let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
-    let workspace = given("workspace").or_else(|| keeper::current_workspace_key(keeper, caller));
+    let workspace = given("workspace").or_else(|| keeper::present_workspace_key(keeper, caller));
     let names = match (request.argument.name.as_str(), workspace, given("room")) {
         ("workspace", ..) => keeper::list_workspace_keys(keeper),
         ("room", Some(workspace), _) => keeper::list_room_ids(keeper, &workspace),

@@ -127,7 +127,7 @@ impl Subscribers {
         }
         let digest = self.first_digest(tools, keeper, uri, &target);
         self.add_subscription(uri, target, Subscriber::Session(session), digest);
-        self.record_new_generations(keeper.change_counters_by_palace());
+        self.record_new_change_counters(keeper.change_counters_by_palace());
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl Subscribers {
         // If the keeper was busy at acceptance, there are no generations to compare
         // with yet.
         if self.generations.is_none() {
-            self.record_new_generations(keeper.change_counters_by_palace());
+            self.record_new_change_counters(keeper.change_counters_by_palace());
         }
         let id = (caller.visit_id, sink.id().clone());
         self.listeners.push((id.clone(), sink.clone()));
@@ -169,7 +169,7 @@ impl Subscribers {
 
     /// Records the generations of open palaces that are not recorded yet: the client
     /// has just seen them.
-    pub(super) fn record_new_generations(&mut self, open: BTreeMap<String, ChangeCounters>) {
+    pub(super) fn record_new_change_counters(&mut self, open: BTreeMap<String, ChangeCounters>) {
         let generations = self.generations.get_or_insert_default();
         for (key, generation) in open {
             generations.entry(key).or_insert(generation);

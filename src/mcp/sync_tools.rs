@@ -77,7 +77,7 @@ fn sync_palace() -> RegisteredTool {
         });
         Ok(wait)
     };
-    RegisteredTool::without_keeper(ToolSet::Sync, "sync_palace", about, EffectHint::Replaces, begin)
+    RegisteredTool::new_detached(ToolSet::Sync, "sync_palace", about, EffectHint::Replaces, begin)
 }
 
 fn describe_sync(it: &SyncReport) -> String {

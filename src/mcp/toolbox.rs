@@ -345,7 +345,7 @@ impl RegisteredTool {
     }
 
     /// Makes a tool that begins on the keeper and continues without it.
-    pub(super) fn without_keeper<A: DeserializeOwned + JsonSchema>(
+    pub(super) fn new_detached<A: DeserializeOwned + JsonSchema>(
         set: ToolSet,
         name: &'static str,
         about: (&'static str, &'static str),
@@ -499,8 +499,8 @@ fn strip_marks_from_arguments(set: ToolSet, arguments: JsonObject) -> JsonObject
     let mut arguments = Value::Object(arguments);
     if matches!(set, ToolSet::Palace | ToolSet::Graph) {
         for_each_string(&mut arguments, &mut |text| {
-            if text.contains(render::SIGN) {
-                *text = render::strip_marks(text);
+            if text.contains(render::IMITATION_MARK) {
+                *text = render::unmark_imitations(text);
             }
         });
     }

@@ -124,7 +124,7 @@ async fn run_allowed(request: Request, next: Next) -> Response {
 
 /// Ends the connection after an answer that everybody gets. Otherwise strangers could keep all connections
 /// busy with such requests.
-pub(super) async fn end_open_connections(request: Request, next: Next) -> Response {
+pub(super) async fn close_connection_unless_allowed(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if response.extensions().get::<Allowed>().is_none() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

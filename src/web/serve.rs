@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::mcp::{Server, http_route};
 use crate::web::access::{
-    Access, Clock, end_open_connections, open_link, require_cookie, require_token,
+    Access, Clock, close_connection_unless_allowed, open_link, require_cookie, require_token,
 };
 use crate::web::connections::{ConnectionLimits, serve_connections};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
@@ -76,7 +76,7 @@ pub async fn serve(
         .route("/healthz", get(report_health))
         .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
         .layer(from_fn(add_security_headers))
-        .layer(from_fn(end_open_connections));
+        .layer(from_fn(close_connection_unless_allowed));
     let calls = server.clone();
     let ended = async move {
         stop.await;

@@ -62,7 +62,7 @@ fn the_example_palaces_have_no_findings_and_are_written_back_unchanged() {
                 format::PalacePath::Task => format::serialize_task(&palace.tasks[path]),
                 format::PalacePath::Process => format::serialize_process(&palace.processes[path]),
                 format::PalacePath::Settings => {
-                    format::edit_settings_text(text, &palace.settings).unwrap()
+                    format::edit_settings_name_and_entry(text, &palace.settings).unwrap()
                 }
                 format::PalacePath::Conflict => format::serialize_conflict(&palace.conflicts[path]),
                 format::PalacePath::Other => panic!("{path} is no file of a palace"),

@@ -7,9 +7,9 @@
 
 mod duplicates;
 mod entity_links;
+mod file_paths;
 mod graph;
 mod long_texts;
-mod misplaced_files;
 mod palace_check;
 mod rooms;
 mod scrolls;
@@ -52,7 +52,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_scrolls_in_missing_rooms());
         findings.extend(self.check_replaced_scrolls());
         findings.extend(self.check_task_titles());
-        findings.extend(self.check_misplaced_files());
+        findings.extend(self.check_file_paths());
         findings.extend(self.check_duplicates());
         findings.extend(self.check_look_alike_names());
         findings.extend(self.check_long_texts());
@@ -76,8 +76,8 @@ impl PalaceCheck<'_> {
         let mut findings = self.check_room_tool_actions(room, &file, &tools, &mut 0);
         findings.extend(self.check_exits(id, room, &file, compared));
         findings.extend(self.check_workspace_doors(room, &file));
-        findings.extend(rooms::check_room_content(room, &file));
-        findings.extend(self.check_room_links(room, &file, &mut 0));
+        findings.extend(rooms::check_labels_and_description(room, &file));
+        findings.extend(self.check_room_entity_links(room, &file, &mut 0));
         findings.extend(self.check_generated_hall(id, room, &mut 0));
         findings
     }
@@ -117,7 +117,7 @@ impl PalaceCheck<'_> {
     fn whole_room_findings(&self, id: &RoomId, file: &str) -> Vec<CheckFinding> {
         let Some(room) = self.palace.room(id) else { return Vec::new() };
         let mut findings = self.check_room(id, room, &mut 0);
-        findings.extend(self.check_doors_and_content_of_room(id, room, file));
+        findings.extend(self.check_one_way_or_empty(id, room, file));
         findings
     }
 

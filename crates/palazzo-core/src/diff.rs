@@ -15,8 +15,8 @@ use ulid::Ulid;
 
 use crate::diff::text::{name_change, optional_text, text_change, value_change};
 use crate::model::{
-    ChangeDetail, ChangeKind, DiaryEntry, Drawer, Entity, ItemDiff, ItemId, ItemKind, Palace,
-    PalaceItem, Room, RoomId, Scroll, ScrollId, Settings, SigningMode,
+    ChangeDetail, ChangeKind, DiaryEntry, Drawer, Entity, ItemDiff, ItemId, ItemKind, ItemOrFile,
+    Palace, Room, RoomId, Scroll, ScrollId, Settings, SigningMode,
 };
 
 pub use entity::diff_entity;
@@ -33,10 +33,10 @@ type Field<T> = fn(&T) -> Option<String>;
 pub fn diff_palaces(
     was: &Palace,
     now: &Palace,
-    file_of: impl Fn(&Palace, &PalaceItem) -> Option<String>,
+    file_of: impl Fn(&Palace, &ItemOrFile) -> Option<String>,
 ) -> Vec<ItemDiff> {
     let settings = diff_settings(&was.settings, &now.settings);
-    let settings = changed(PalaceItem::Settings, settings).into_iter();
+    let settings = changed(ItemOrFile::Settings, settings).into_iter();
     let pairs = settings
         .chain(diff_rooms(was, now))
         .chain(diff_scrolls(was, now))
@@ -54,20 +54,20 @@ pub fn diff_palaces(
 
 /// A change of an item, as it is in the earlier and in the later state.
 struct ItemChange {
-    old: Option<PalaceItem>,
-    new: Option<PalaceItem>,
+    old: Option<ItemOrFile>,
+    new: Option<ItemOrFile>,
     change: ChangeKind,
 }
 
 /// Returns the change of an item that keeps its place and name; `None` if it did not change.
-fn changed(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemChange> {
+fn changed(item: ItemOrFile, details: Vec<ChangeDetail>) -> Option<ItemChange> {
     changed_place(item.clone(), item, details)
 }
 
 /// Returns the change of an item that may have another place or name.
 fn changed_place(
-    old: PalaceItem,
-    new: PalaceItem,
+    old: ItemOrFile,
+    new: ItemOrFile,
     details: Vec<ChangeDetail>,
 ) -> Option<ItemChange> {
     let change = ChangeKind::Changed(details);
@@ -75,11 +75,11 @@ fn changed_place(
     is_changed.then_some(ItemChange { old: Some(old), new: Some(new), change })
 }
 
-fn added(item: PalaceItem, content: Vec<ChangeDetail>) -> ItemChange {
+fn added(item: ItemOrFile, content: Vec<ChangeDetail>) -> ItemChange {
     ItemChange { old: None, new: Some(item), change: ChangeKind::Added(content) }
 }
 
-fn removed(item: PalaceItem, content: Vec<ChangeDetail>) -> ItemChange {
+fn removed(item: ItemOrFile, content: Vec<ChangeDetail>) -> ItemChange {
     ItemChange { old: Some(item), new: None, change: ChangeKind::Removed(content) }
 }
 
@@ -112,13 +112,13 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    let gone = gone.map(|(id, it)| removed(room_item(id), room::list_removed_room_details(it)));
+    let gone = gone.map(|(id, it)| removed(room_item(id), room::removed_room(it)));
     differences.extend(gone);
     differences
 }
 
-fn room_item(id: &RoomId) -> PalaceItem {
-    PalaceItem::Item { id: ItemId::Room(id.clone()), title: None }
+fn room_item(id: &RoomId) -> ItemOrFile {
+    ItemOrFile::Item { id: ItemId::Room(id.clone()), title: None }
 }
 
 /// Returns what identifies a room wherever it is: its id, else its name.
@@ -128,7 +128,7 @@ fn room_identity(room: &Room) -> Result<Ulid, &str> {
 
 fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
-    let item = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Item {
+    let item = |(room, it): &(&RoomId, &Scroll)| ItemOrFile::Item {
         id: ItemId::Scroll(ScrollId { room: (*room).clone(), id: it.id }),
         title: Some(it.title.clone()),
     };
@@ -216,7 +216,7 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemChange> {
         gone().filter_map(|(_, it)| Some((it.id?, *it))).collect();
     let mut renamed = BTreeSet::new();
     let mut differences = Vec::new();
-    let item = |it: &Entity| PalaceItem::Item { id: ItemId::Entity(it.name.clone()), title: None };
+    let item = |it: &Entity| ItemOrFile::Item { id: ItemId::Entity(it.name.clone()), title: None };
     for (key, entity) in &after {
         let by_id = || nameless.remove(&entity.id?);
         match before.get(key).copied().or_else(by_id) {
@@ -246,11 +246,11 @@ fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
 fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     type DiffFile = fn(&Palace, &Palace, &str) -> Vec<ChangeDetail>;
     let kinds: [(ItemKind, DiffFile); 5] = [
-        (ItemKind::Genus, entity::diff_genera_in_file),
-        (ItemKind::Task, work::diff_tasks_in_file),
-        (ItemKind::Process, work::diff_processes_in_file),
-        (ItemKind::Drawer, diff_drawers_in_file),
-        (ItemKind::Diary, diff_diary_entries_in_file),
+        (ItemKind::Genus, entity::diff_genus_in_file),
+        (ItemKind::Task, work::diff_task_in_file),
+        (ItemKind::Process, work::diff_process_in_file),
+        (ItemKind::Drawer, diff_drawer_in_file),
+        (ItemKind::Diary, diff_diary_entry_in_file),
     ];
     let files = |kind| files_with_items(was, kind).into_iter().chain(files_with_items(now, kind));
     let mut differences = Vec::new();
@@ -258,7 +258,7 @@ fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
         for file in files(kind).collect::<BTreeSet<_>>() {
             let details = diff_file(was, now, file);
             let id = |palace: &Palace| palace.item_of_kind_in_file(kind, file);
-            let item = |palace: &Palace| id(palace).map(|it| PalaceItem::with_title(palace, it));
+            let item = |palace: &Palace| id(palace).map(|it| ItemOrFile::with_title(palace, it));
             differences.extend(match (item(was), item(now)) {
                 (None, new) => new.map(|it| added(it, details)),
                 (Some(old), None) => Some(removed(old, details)),
@@ -286,7 +286,7 @@ fn files_with_items(palace: &Palace, kind: ItemKind) -> Vec<&str> {
 
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
-    let allow = |it: &Settings| optional_text(&it.allow.join(", ")).map(str::to_owned);
+    let allow = |it: &Settings| optional_text(&it.allowed_tools.join(", ")).map(str::to_owned);
     let number = |it: Option<u32>| it.map(|it| it.to_string());
     let silenced = |it: &Settings| {
         let codes: Vec<_> = it.silenced_codes.iter().map(ToString::to_string).collect();
@@ -323,7 +323,7 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
 }
 
 /// Returns the differences of the drawer in a file.
-fn diff_drawers_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+fn diff_drawer_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
     let place = |palace: &Palace| palace.drawers.wing_room_of_file(file);
     let (before, after) = (place(was), place(now));
     let (was, now) = (was.drawers.drawer_in_file(file), now.drawers.drawer_in_file(file));
@@ -348,7 +348,7 @@ fn diff_drawers_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDet
 }
 
 /// Returns the differences of the diary entry in a file.
-fn diff_diary_entries_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+fn diff_diary_entry_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
     let (was, now) = (was.diaries.entry_in_file(file), now.diaries.entry_in_file(file));
     let values: [(&str, Field<DiaryEntry>); 3] = [
         ("agent", |it| it.agent.clone()),

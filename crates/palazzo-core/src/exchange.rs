@@ -18,7 +18,7 @@ pub use memory_server_file::{
     MemoryServerFile, parse_memory_server_file, serialize_memory_server_file,
 };
 pub use mempalace::{
-    ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables, Row,
+    ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceRow, MempalaceTables,
     convert_mempalace_tables,
 };
 pub use mine::SourceKind;

@@ -39,7 +39,7 @@ pub use cursor_context::{CursorContext, CursorPlace, cursor_context, toml_cursor
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
 pub use genus::linked_genus;
-pub use items::{file_of_item, item_in_file, palace_item_in_file};
+pub use items::{file_of_item, item_in_file, item_or_settings_in_file};
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
@@ -53,8 +53,8 @@ pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_byt
 pub use references::{ReferenceKind, change_query_references, change_references, reference_kind};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
-    README, README_PATH, ensure_modeline, has_right_modeline, is_palazzo_path,
-    is_reported_by_schema, json_schema_of_file_kind, kind_of_file_with_modeline,
+    README, README_PATH, ensure_modeline, has_right_modeline, is_reported_by_schema,
+    is_schema_or_readme_path, json_schema_of_file_kind, kind_of_file_with_modeline,
 };
 pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
@@ -213,7 +213,7 @@ pub fn parse_entity_file(path: &str, text: &str) -> Option<Entity> {
 }
 
 /// Writes a text on one line as a YAML scalar, in quotes if needed.
-pub fn quoted_scalar(text: &str) -> String {
+pub fn yaml_scalar(text: &str) -> String {
     yaml::one_line_scalar(text)
 }
 
@@ -393,7 +393,7 @@ fn parse_process(path: &str, text: &str, zone: &TimeZone) -> Option<Process> {
 }
 
 /// Changes the name and the entry room in a `palace.toml` and nothing else.
-pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
+pub fn edit_settings_name_and_entry(text: &str, settings: &Settings) -> Option<String> {
     let entry = settings.entry.as_ref().map(ToString::to_string);
     let edited = settings::edit_name_and_entry(text, &settings.name, entry.as_deref())?;
     (parse_discarding_findings(PalacePath::SETTINGS_FILE, &edited, settings::parse_settings)

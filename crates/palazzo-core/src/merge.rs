@@ -3,16 +3,16 @@
 //! Pure functions on trees of JSON values, so that keys which this version of the program does not
 //! know are merged too. Of two different values for one field, one stands and the other is reported
 //! as a conflict; nothing is dropped silently. The result does not depend on which side is named
-//! first, if the caller sorts them with [`Side::precedence`].
+//! first, if the caller sorts them with [`LastChange::precedence`].
 
-mod field;
-mod item;
+mod field_place;
+mod fields;
 mod list;
 mod rules;
 mod text;
 
-pub use crate::model::Side;
-pub use field::{FieldPlace, LocatedField, find_field, find_present_field, is_same_value};
-pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
+pub use crate::model::LastChange;
+pub use field_place::{FieldPlace, LocatedField, find_field, is_same_value, locate_field};
+pub use fields::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list::ListKind;
 pub use text::{merge_lines, merge_prose};

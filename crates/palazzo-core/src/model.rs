@@ -45,10 +45,10 @@ pub use crate::model::entity::relation::{Relation, Triple};
 pub use crate::model::graph::entity_check::EntityFault;
 pub use crate::model::graph::grouped_entities::{GroupedEntities, GroupedEntity};
 pub use crate::model::history::item_diff::{
-    ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement, PalaceItem,
+    ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement, ItemOrFile,
 };
 pub use crate::model::history::visit::{
-    HandOver, RecordedVisit, RepeatedChange, RepeatedChanges, UndoneAmount, VisitDetails,
+    ChangeSteps, HandOver, RecordedVisit, RepeatedChanges, UndoneAmount, VisitDetails,
 };
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
@@ -65,7 +65,7 @@ pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::{Audience, Reader};
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES, max_file_bytes};
 pub use client_setup::{ClientSetup, InsertionTrace, TextChange};
-pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict, Side};
+pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, LastChange, OpenConflict};
 pub use date::{Date, DateError, PointInTime};
 pub use diagnostic::{
     Diagnostic, MeantWord, PathStep, Position, ValuePath, typo_correction, typo_corrections,
@@ -73,7 +73,7 @@ pub use diagnostic::{
 pub use diary::{Diaries, DiaryEntry};
 pub use document::{document_body, document_date, document_title};
 pub use drawer::{
-    Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name, is_markdown_file,
+    Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, is_markdown_file, parse_drawer_id,
 };
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
@@ -82,8 +82,8 @@ pub use git_url::{GitUrl, GitUrlError};
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
-    BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileCreation, FileDiff,
-    FileHistories, FileHistory, RecentCommits, RoomArrivals, StaleFile,
+    BlamedLine, CommitDetails, CommitId, CommitSummary, FileCommit, FileContent, FileDiff,
+    FileHistories, FileHistory, RecentCommits, RoomArrivalOrder, StaleReason,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
@@ -98,11 +98,11 @@ pub use settings::{
 };
 pub use slug::{Slug, SlugError};
 pub use text::{
-    MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len, compare_alphabetically,
-    did_you_mean, escape_unprintable, escape_unprintable_in_lines, escape_unprintable_json,
-    file_names, fold_name, foreign_message, path_text, quote_for_shell, quoted,
-    quoted_unless_plain, replace_lone_surrogates, split_lines, unquote_for_shell,
-    whole_words_prefix_len,
+    MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len_ignoring_case,
+    compare_alphabetically, did_you_mean, escape_unprintable, escape_unprintable_in_lines,
+    escape_unprintable_json, fold_name, foreign_message, path_text, possible_file_paths,
+    quote_for_shell, quoted, quoted_unless_plain, replace_lone_surrogates, split_lines,
+    unquote_for_shell, whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use time_zone::{TimeZone, TimeZoneError};

@@ -41,12 +41,13 @@ pub use conflict::{
 pub use diary::diary_entry;
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
-    DrawerView, drawer, drawer_heading, drawer_list, drawer_row, drawer_title, later_texts,
+    DrawerView, drawer, drawer_list, drawer_row, drawer_subtitle, drawer_title, later_texts,
     text_title, unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, ListedFacts, attribute_and_relation_lines, compact_entity, entity, entity_facts,
-    entity_heading, entity_list, relations, skipped_relations_note, validity_note, whole_entity,
+    EntityView, ListedContent, attribute_and_relation_lines, entity, entity_facts, entity_list,
+    entity_subtitle, entity_without_headings, relations, unreadable_dates_note, validity_note,
+    whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
 pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
@@ -55,8 +56,8 @@ pub use findings::{
     sarif_report, source_excerpt,
 };
 pub use genus::{GenusCount, entity_in_sentence, genus, genus_list};
-pub use history::{as_of_notice, blame, commit_description, log, version_summary};
-pub use imitations::{SIGN, is_title_of_server, mark_imitations, strip_marks};
+pub use history::{as_of_notice, blame, commit_age_and_id, log, version_summary};
+pub use imitations::{IMITATION_MARK, is_title_of_server, mark_imitations, unmark_imitations};
 pub use item_json::{
     action_json, file_history_json, item_content_json, item_diff_json, item_kind_and_name,
     map_json, relation_json,
@@ -73,19 +74,19 @@ pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
 pub use scroll::{
-    HitView, ScrollView, WordCount, cli_search_results, inventory, no_exact_result, no_result,
-    older_scrolls, scroll, scroll_heading, scroll_note, search_results, weaker_results,
+    HitView, ScrollView, WordHits, cli_search_results, inventory, no_exact_result, no_result,
+    older_scrolls, scroll, scroll_note, scroll_subtitle, search_results, weaker_results,
 };
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
-    in_quotes, join_items, join_lines, join_names, json_value_text, name_in_list, name_in_sentence,
-    one_line, printable_text, printable_text_for_html, subject_before_note, title_after_label,
-    title_in_heading, truncate, truncate_message, whole_line, word_or_quoted,
+    in_quotes, join_items, join_names, json_value_text, name_in_list, name_in_sentence, one_line,
+    printable_text_for_html, storable_line, subject_before_note, text_in_page, title_after_label,
+    title_in_heading, truncate, truncate_closing_backtick, whole_line, word_or_quoted,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
 pub use visit::{
-    changes_in_words, changes_title, client_name, hand_over_in_words, repeated_changes, visit_json,
+    changes_in_words, changes_title, client_name, hand_over_line, repeated_changes, visit_json,
     visit_log, visit_page, visit_page_json, visit_times,
 };
 pub use wake_up::{WakeUpPage, WakeUpSection, wake_up};

@@ -45,7 +45,7 @@ impl Caller {
     /// Creates the caller for a client in UTC, with the id of a new visit. Its name is shortened to one
     /// line; without a name it is `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
-        let name = render::truncate(&render::join_lines(name), 60);
+        let name = render::truncate(&render::storable_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
         let (author, visit) = (Author::Client(name.clone()), VisitKey::Client(name.clone()));
@@ -70,7 +70,7 @@ impl Caller {
     }
 
     /// Parses the time from which on something counts: a time, a day (its first second), or an age.
-    pub(super) fn start_time(&self, text: &str) -> Option<DateTime<Utc>> {
+    pub(super) fn parse_start_time(&self, text: &str) -> Option<DateTime<Utc>> {
         store::parse_start_time(text, self.now, &self.zone)
     }
 

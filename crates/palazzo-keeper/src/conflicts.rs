@@ -8,7 +8,7 @@ use crate::palace::OpenPalace;
 use crate::palace::open_conflicts::present_field;
 use crate::{Refusal, Session};
 use palazzo_core::format::serialize_conflict;
-use palazzo_core::merge::{FieldPlace, LocatedField, Side};
+use palazzo_core::merge::{FieldPlace, LastChange, LocatedField};
 use palazzo_core::model::{
     Code, Conflict, ConflictAuthor, Diagnostic, OpenConflict, ValuePath, quote_for_shell, quoted,
 };
@@ -43,7 +43,7 @@ pub(crate) fn find_conflict(open: Vec<OpenConflict>, id: &str) -> Result<OpenCon
 
 impl From<&MergeConflict> for Conflict {
     fn from(it: &MergeConflict) -> Self {
-        let author = |side: &Side| ConflictAuthor {
+        let author = |side: &LastChange| ConflictAuthor {
             author: side.author.clone(),
             at: Some(side.at),
             commit: Some(side.commit.clone()),

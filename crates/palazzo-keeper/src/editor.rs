@@ -214,17 +214,22 @@ impl NameIndex {
         Self { entities, relation_types }
     }
 
-    /// Lists up to `limit` entities, with their genera: first those whose names begin with `typed`,
-    /// then those that have all its words. `typed` is folded.
-    pub(super) fn find(&self, typed: &str, genus: Option<&str>, limit: usize) -> Vec<(&str, &str)> {
+    /// Lists up to `limit` entities, with their genera: first those whose names begin with `folded`,
+    /// then those that have all its words.
+    pub(super) fn find(
+        &self,
+        folded: &str,
+        genus: Option<&str>,
+        limit: usize,
+    ) -> Vec<(&str, &str)> {
         let is_wanted = |it: &&(String, String, String)| genus.is_none_or(|genus| it.2 == genus);
-        let start = self.entities.partition_point(|it| it.0.as_str() < typed);
-        let first = self.entities[start..].iter().take_while(|it| it.0.starts_with(typed));
+        let start = self.entities.partition_point(|it| it.0.as_str() < folded);
+        let first = self.entities[start..].iter().take_while(|it| it.0.starts_with(folded));
         let mut found: Vec<_> = first.filter(is_wanted).take(limit).collect();
-        if found.len() < limit && !typed.is_empty() {
-            let words: Vec<_> = typed.split_whitespace().collect();
+        if found.len() < limit && !folded.is_empty() {
+            let words: Vec<_> = folded.split_whitespace().collect();
             let has_words = |it: &&(String, String, String)| {
-                !it.0.starts_with(typed) && words.iter().all(|word| it.0.contains(word))
+                !it.0.starts_with(folded) && words.iter().all(|word| it.0.contains(word))
             };
             let more = self.entities.iter().filter(has_words).filter(is_wanted);
             found.extend(more.take(limit - found.len()));

@@ -5,7 +5,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod edit;
-pub(crate) mod entity_relations;
+pub(crate) mod get_relationships;
 pub(crate) mod list_entities;
 pub(crate) mod merge;
 pub(crate) mod references;
@@ -86,13 +86,13 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
 
 /// Returns the description of a genus that has no entity, as a line that says what belongs there; empty if
 /// it has entities or no description.
-pub(crate) fn describe_empty_genus(palace: &Palace, genus: &str) -> String {
+pub(crate) fn empty_genus_description(palace: &Palace, genus: &str) -> String {
     let is_empty = palace.graph.count_in_genus(genus) == 0;
     let definition = palace.graph.genus_definition(genus).filter(|_| is_empty);
     let description = definition.and_then(|it| it.description.as_deref());
     let lines = description.filter(|it| !it.trim().is_empty()).map(|it| {
         let named = format!("{}: {}", render::name_in_sentence(genus), it.trim());
-        format!("{}\n", render::printable_text(&named))
+        format!("{}\n", render::text_in_page(&named))
     });
     lines.unwrap_or_default()
 }

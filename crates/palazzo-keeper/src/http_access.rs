@@ -36,9 +36,9 @@ impl HttpAccess {
     }
 
     /// Lists a server that has started.
-    pub fn list_server(&self, home: &Path, address: SocketAddr) -> Result<(), Refusal> {
+    pub fn add_server(&self, home: &Path, address: SocketAddr) -> Result<(), Refusal> {
         let server = ListedServer { home: home.to_owned(), address };
-        Ok(store::list_server(&self.folder, &server)?)
+        Ok(store::add_server(&self.folder, &server)?)
     }
 
     /// Removes a server that ends from the list.
@@ -49,7 +49,7 @@ impl HttpAccess {
 
     /// Returns the addresses of the servers of a home, newest first. Some may not run any more.
     pub fn servers_of(&self, home: &Path) -> Result<Vec<SocketAddr>, Refusal> {
-        let servers = store::listed_servers(&self.folder)?.into_iter();
+        let servers = store::list_servers(&self.folder)?.into_iter();
         Ok(servers.filter(|it| it.home == home).map(|it| it.address).collect())
     }
 }

@@ -15,7 +15,7 @@ use palazzo_core::render;
 
 /// The changes that a command made to items, or would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ItemChange {
+pub struct ItemChangeReport {
     /// The kind of the change.
     pub verb: ItemChangeVerb,
     /// The items, their new names, and the other items that changed, in one line.
@@ -26,7 +26,7 @@ pub struct ItemChange {
     pub edits: Vec<FileEdit>,
 }
 
-/// The kind of an [`ItemChange`].
+/// The kind of an [`ItemChangeReport`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemChangeVerb {
     /// Items got other names.

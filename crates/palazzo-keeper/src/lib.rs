@@ -12,10 +12,10 @@ mod editor;
 mod error;
 mod graph;
 mod history;
-mod home;
 mod http_access;
 mod import;
 mod items;
+mod keeper;
 mod maintain;
 mod memory_server;
 mod mempalace;
@@ -57,7 +57,7 @@ pub use crate::graph::describe::{
     GenusDescription, GenusList, WorkspaceDescription, describe_genus, describe_workspace,
     get_entity, list_genera,
 };
-pub use crate::graph::entity_relations::{
+pub use crate::graph::get_relationships::{
     Direction, RelationPage, RelationQuery, get_relationships,
 };
 pub use crate::graph::list_entities::{EntityPage, EntityQuery, list_entities};
@@ -66,12 +66,12 @@ pub use crate::graph::relations::RelationRemoval;
 pub use crate::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
 pub use crate::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::history::diff::{PalaceDiff, diff_palace};
-pub use crate::history::item_diffs::{compare_file_versions, describe_file};
+pub use crate::history::item_diffs::{compare_file_versions, textconv_file};
 pub use crate::history::log::{CommitLog, LogFilter, LoggedCommit, blame_item, list_commits};
 pub use crate::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
-pub use crate::history::revert::{KeepReason, KeptFile, UndoneCommit};
+pub use crate::history::revert::{KeepReason, KeptFile, UndoOutcome};
 pub use crate::history::revisions::RevisionQuery;
-pub use crate::history::undo::{UndoSelection, undo_last_call, undo_visit};
+pub use crate::history::undo::{UndoSelection, undo_commits, undo_last_call};
 pub use crate::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
 pub use crate::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
@@ -81,14 +81,14 @@ pub use crate::import::mine::{
 pub use crate::import::{ImportOptions, RedactedSecret, redact_messages};
 pub use crate::items::delete_items::delete_items;
 pub use crate::items::move_item::move_item;
-pub use crate::items::{ItemChange, ItemChangeVerb};
-pub use crate::maintain::check::{CheckReport, PalaceReport, check_palaces, list_findings};
+pub use crate::items::{ItemChangeReport, ItemChangeVerb};
+pub use crate::maintain::check::{CheckReport, PalaceCheckReport, check_palaces, list_findings};
 pub use crate::maintain::doctor::{
     DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders,
     palaces_outside_checkout, remove_git_lock,
 };
 pub use crate::maintain::fix::{FixReport, fix_files, fix_settled_conflicts};
-pub use crate::maintain::fix_old_names::fix_old_names;
+pub use crate::maintain::fix_renames_and_copies::fix_renames_and_copies;
 pub use crate::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
 pub use crate::maintain::init::{
@@ -104,12 +104,12 @@ pub use crate::memory_server::changes::{
 pub use crate::memory_server::graph_page::{
     GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
 };
-pub use crate::mempalace::add_fact::{AddFactOutcome, NewFact, add_fact, end_fact};
 pub use crate::mempalace::diaries::{DiaryPage, read_diary, write_diary};
 pub use crate::mempalace::drawers::{
     DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer, delete_drawer,
     drawer_stats, file_drawer,
 };
+pub use crate::mempalace::fact_changes::{AddFactOutcome, NewFact, add_fact, end_fact};
 pub use crate::mempalace::facts::{
     FactCounts, FactRecord, FactsAbout, count_facts, fact_timeline, facts_about,
 };
@@ -118,15 +118,15 @@ pub use crate::mempalace::tunnels::{
     find_tunnels, traverse_rooms, tunnel_stats,
 };
 pub use crate::merge::conflict::MergeConflict;
-pub use crate::merge::outcome::{MergeOutcome, merge_palaces};
+pub use crate::merge::palaces::{MergeOutcome, merge_palaces};
 pub use crate::merge::{FilePart, MERGE_RULES_VERSION, MergeInput, RawFiles, UnchangedFiles};
 pub use crate::merge_driver::{
     FileMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
-pub use crate::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};
 pub use crate::pages::request::{PageRequest, PageTarget, parse_page_path};
 pub use crate::pages::room::render_map_app;
+pub use crate::pages::whole_palace::{WholePalaceRequest, render_whole_palace};
 pub use crate::pages::{render_page, render_refusal_page};
 pub use crate::palace::change_plan::ChangeMode;
 pub use crate::palace::file_states::ChangeCounters;
@@ -137,7 +137,7 @@ pub use crate::proposals::{
     merge_and_drop_commands, open_proposal, proposal_range,
 };
 pub use crate::rooms::build::{Blueprint, BuiltRoom, build_room};
-pub use crate::rooms::move_room::{MovedRoom, delete_room, rename_room};
+pub use crate::rooms::rename_or_delete::{RenamedOrDeletedRoom, delete_room, rename_room};
 pub use crate::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
 pub use crate::search::SearchQuery;
 pub use crate::search::drawer_search::{
@@ -147,48 +147,50 @@ pub use crate::search::palace_search::{SearchHit, SearchResults, search_palace};
 pub use crate::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::semantic::vector_store::RankingReport;
 pub use crate::sync::{
-    BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetupReport, SyncState,
-    SyncTiming, SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync,
-    set_up_sync, sync_repository, sync_state, undo_last_sync,
+    BackgroundSyncSettings, RepositoryWithPalaces, SyncAnswer, SyncOptions, SyncReport,
+    SyncSetupReport, SyncState, SyncTiming, is_sync_set_up, list_repositories_with_palaces,
+    revert_last_sync, set_up_sync, sync_repository, sync_state, undo_last_sync,
 };
 pub use crate::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
     read_template,
 };
 pub use crate::walk::choices::{
-    ActionToolCall, Choice, ChoiceOutcome, Choices, Everything, EverythingPart, list_choices,
-    read_by_name,
+    ActionToolCall, Choice, ChoiceOutcome, CompletionCandidates, Everything, EverythingPart,
+    list_completion_candidates, read_by_name,
 };
 pub use crate::walk::choose_number::{
     choose_global_action, copy_listing, find_choice, listed_items, narrate_tool_answer,
     restore_listing, run_choice, take_listing,
 };
-pub use crate::walk::contents::{show_entity, show_one_of_entities};
+pub use crate::walk::contents::{show_compact_entity, show_entity};
 pub use crate::walk::current_room::{
-    look_around, show_built_room, update_menu_in_built_room, with_menu,
+    enter_built_room, look_around, update_menu_in_built_room, with_menu,
 };
 pub use crate::walk::enter::{create_workspace_from_template, enter_current_palace, set_workspace};
 pub use crate::walk::everything::EverythingPage;
 pub use crate::walk::item_names::{ItemName, list_item_names};
 pub use crate::walk::long_answers::cut_answer;
 pub use crate::walk::resources::{
-    ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
-    list_workspace_keys, read_resource, render_resource, resolve_uri,
+    ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
+    present_workspace_key, read_resource, render_resource, resolve_uri,
 };
 pub use crate::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
 pub use crate::walk::show_item::{ItemDescription, describe_item, show_item};
-pub use crate::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
+pub use crate::walk::wake_up::{
+    DEFAULT_WAKE_UP_TOKENS, MIN_WAKE_UP_TOKENS, list_places_to_write, wake_up,
+};
 pub use crate::work::processes::{NewProcess, ProcessChange, advance_process, start_process};
 pub use crate::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::workspaces::CallCommits;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
-pub use home::Keeper;
 pub use http_access::HttpAccess;
+pub use keeper::Keeper;
 pub use palazzo_core::diff::LineEdit;
 pub use palazzo_core::exchange::{
-    ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind,
+    ExtractedText, ExtractionResult, MempalaceRow, MempalaceTables, SourceKind,
 };
 pub use palazzo_core::format::FORMAT_VERSION;
 pub use palazzo_core::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};

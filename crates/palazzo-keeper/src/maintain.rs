@@ -3,7 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod fix;
-pub(crate) mod fix_old_names;
+pub(crate) mod fix_renames_and_copies;
 pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;

@@ -11,14 +11,14 @@ pub(crate) mod file;
 pub(crate) mod items;
 pub(crate) mod last_changes;
 pub(crate) mod names;
-pub(crate) mod outcome;
+pub(crate) mod palaces;
 pub(crate) mod renames;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use palazzo_core::merge::{FieldPlace, Fields, Side};
+use palazzo_core::merge::{FieldPlace, Fields, LastChange};
 
 /// The contents of files by path.
 pub type RawFiles = BTreeMap<String, Vec<u8>>;
@@ -34,7 +34,7 @@ pub struct MergeInput<'a> {
     pub unchanged: UnchangedFiles<'a>,
     /// Returns the last change of a side (0 or 1) to a part of a file. It is costly for all parts
     /// but [`FilePart::Any`], and called only for those in conflict.
-    pub last_change: &'a dyn Fn(usize, &str, FilePart<'_>) -> Side,
+    pub last_change: &'a dyn Fn(usize, &str, FilePart<'_>) -> LastChange,
 }
 
 /// A part of a file, as one side has it.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::DateTime;
 
 use crate::merge::file::is_second_name;
-use crate::merge::outcome::merge_palaces;
+use crate::merge::palaces::merge_palaces;
 use crate::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 use palazzo_core::format::{self, PalacePath, serialize_conflict};
-use palazzo_core::merge::Side;
+use palazzo_core::merge::LastChange;
 use palazzo_core::model::Conflict;
 
 /// A file that was merged field by field.
@@ -44,7 +44,7 @@ pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Option
     let files = |bytes: &[u8]| RawFiles::from([(path.to_owned(), bytes.to_vec())]);
     let base = if base.is_empty() { RawFiles::new() } else { files(base) };
     let sides = sides.map(files);
-    let unknown = |_: usize, _: &str, _: FilePart<'_>| Side {
+    let unknown = |_: usize, _: &str, _: FilePart<'_>| LastChange {
         author: String::new(),
         at: DateTime::UNIX_EPOCH,
         is_by_hand: true,

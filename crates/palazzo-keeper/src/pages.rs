@@ -1,7 +1,6 @@
 //! The pages of the palaces of a home: collects what they show. The first page of a home with
 //! several palaces, and the pages of proposals, are here.
 
-pub(crate) mod file;
 mod lists;
 pub(crate) mod live;
 mod log;
@@ -9,6 +8,7 @@ mod page_session;
 pub(crate) mod request;
 pub(crate) mod room;
 mod side_by_side;
+pub(crate) mod whole_palace;
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::pages::page_session::{
     PageContent, PageSession, count_open_work, finding_count, time_bar,
 };
 use crate::pages::request::{PageRequest, PageTarget};
-use crate::pages::side_by_side::compare_file;
+use crate::pages::side_by_side::compare_file_side_by_side;
 use crate::proposals::{list_proposals, merge_and_drop_commands};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
@@ -95,7 +95,7 @@ fn commits_until(
 
 /// Renders a refusal as a page.
 pub fn render_refusal_page(title: &str, refusal: &str) -> String {
-    view::plain_document(title, &view::refusal_page(refusal))
+    view::unframed_document(title, &view::refusal_page(refusal))
 }
 
 /// Returns the key of the palace of a page; `None` for the list of palaces.
@@ -149,7 +149,7 @@ fn palaces_document(keeper: &mut Keeper, by: &Caller, tools: &[Tool]) -> Result<
         }));
     }
     rows.sort_by_key(|it| std::cmp::Reverse(it.changed));
-    Ok(view::plain_document("Palaces", &view::palaces_page(&rows, by.now)))
+    Ok(view::unframed_document("Palaces", &view::palaces_page(&rows, by.now)))
 }
 
 fn palace_row(
@@ -218,7 +218,7 @@ fn proposal_content(page: &PageSession<'_, '_>, branch: &str) -> Result<PageCont
     let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
     let content = ProposalPage {
         items: compare_files(&diffs, &replaced).items,
-        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
+        files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         merge,
         drop,
@@ -234,8 +234,11 @@ fn base_of_proposal(
     session: &Session<'_>,
     proposal: &Proposal,
 ) -> Result<Option<CommitId>, Refusal> {
-    let head =
-        session.palace.store().resolve_moment("HEAD", session.caller.now, &session.caller.zone)?;
+    let head = session.palace.store().resolve_revision(
+        "HEAD",
+        session.caller.now,
+        &session.caller.zone,
+    )?;
     Ok(session.palace.store().common_ancestor(&head, &tip_of_proposal(session, proposal)?)?)
 }
 
@@ -251,7 +254,7 @@ fn diffs_of_proposal(
 
 fn tip_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<CommitId, Refusal> {
     let tip = format!("refs/heads/{}", proposal.branch);
-    Ok(session.palace.store().resolve_moment(&tip, session.caller.now, &session.caller.zone)?)
+    Ok(session.palace.store().resolve_revision(&tip, session.caller.now, &session.caller.zone)?)
 }
 
 #[cfg(test)]
@@ -263,7 +266,7 @@ mod tests {
     use crate::pages::request::parse_page_path;
     use crate::test_home::{NOW, TestHome, ada, blueprint};
     use crate::walk::show::show_room;
-    use crate::{ChangeMode, PalaceFileRequest, build_room, undo_last_call, view_as_file};
+    use crate::{ChangeMode, WholePalaceRequest, build_room, render_whole_palace, undo_last_call};
     use palazzo_core::model::{RoomId, RoomRef};
 
     fn reader() -> Caller {
@@ -278,8 +281,8 @@ mod tests {
 
     fn file(home: &mut TestHome, at: Option<&str>, against: Option<&str>) -> String {
         let request =
-            PalaceFileRequest { at: at.map(str::to_owned), against: against.map(str::to_owned) };
-        view_as_file(&mut home.keeper, &reader(), &request).unwrap()
+            WholePalaceRequest { at: at.map(str::to_owned), against: against.map(str::to_owned) };
+        render_whole_palace(&mut home.keeper, &reader(), &request).unwrap()
     }
 
     /// Returns the text of a page without elements and white space.

@@ -338,7 +338,7 @@ impl OpenPalace {
         match updated {
             // A repository fault is reported once, and the files are read without their history.
             Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
-                let err = self.store.check_last_commit().err().unwrap_or(err);
+                let err = self.store.check_last_commit_readable().err().unwrap_or(err);
                 self.report_repository_fault(repository_diagnostic(&err));
                 Ok(())
             }
@@ -355,8 +355,8 @@ impl OpenPalace {
     }
 
     /// Checks that the last commit can be read completely.
-    pub(crate) fn check_last_commit(&mut self) -> Result<(), Refusal> {
-        match self.store.check_last_commit() {
+    pub(crate) fn check_last_commit_readable(&mut self) -> Result<(), Refusal> {
+        match self.store.check_last_commit_readable() {
             Err(err) if err.is_repository_error() => {
                 self.loaded.repository_fault = Some(repository_diagnostic(&err));
             }

@@ -91,7 +91,7 @@ pub fn list_proposals(session: &Session<'_>) -> Result<Vec<Proposal>, Refusal> {
 pub fn proposal_range(session: &Session<'_>, branch: &str) -> Result<String, Refusal> {
     let branch_ref = format!("refs/heads/{branch}");
     let store = session.palace.store();
-    if store.resolve_moment(&branch_ref, session.caller.now, &session.caller.zone).is_ok() {
+    if store.resolve_revision(&branch_ref, session.caller.now, &session.caller.zone).is_ok() {
         return Ok(format!("HEAD...{branch_ref}"));
     }
     let open = store.list_proposals()?;

@@ -80,7 +80,7 @@ impl Keeper {
 
     /// Refuses a call that a snapshot cannot answer.
     pub(crate) fn check_not_snapshot(&self) -> Result<(), Refusal> {
-        self.snapshot_limits.as_ref().map_or(Ok(()), |it| Err(it.set_and_refuse()))
+        self.snapshot_miss_flag.as_ref().map_or(Ok(()), |it| Err(it.set_and_refuse()))
     }
 
     /// Returns the slot in which the palace with the directory name `key` is published.
@@ -105,7 +105,7 @@ impl SnapshotReader {
         keeper.proposal.clone_from(&self.proposal);
         keeper.models = self.models.clone();
         keeper.shared_visits = self.visits.clone();
-        keeper.snapshot_limits = Some(limits.clone());
+        keeper.snapshot_miss_flag = Some(limits.clone());
         let open = |it: &LoadedPalace| OpenPalace::from_snapshot(it, limits.clone());
         keeper.open_palaces = palaces.iter().map(|(key, it)| (key.clone(), open(it))).collect();
         let answer = question(&mut keeper);

@@ -8,7 +8,7 @@ mod round;
 mod schedule;
 
 pub use background::{BackgroundSyncSettings, SyncAnswer};
-pub use repositories::SyncedRepository;
+pub use repositories::RepositoryWithPalaces;
 pub use round::{SyncOptions, SyncReport, revert_last_sync, sync_repository, undo_last_sync};
 pub use schedule::SyncTiming;
 
@@ -48,7 +48,7 @@ pub struct SyncState {
 /// gives a branch without an upstream one. A repository with other files must not differ from the
 /// upstream in them.
 pub fn set_up_sync(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     url: Option<&str>,
     time_limit: Duration,
     lock_timeout: Duration,
@@ -83,7 +83,9 @@ impl Keeper {
 }
 
 /// Lists the repositories of the palaces of the home.
-pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>, Refusal> {
+pub fn list_repositories_with_palaces(
+    keeper: &Keeper,
+) -> Result<Vec<RepositoryWithPalaces>, Refusal> {
     let found = repositories_of_home(&keeper.home, &keeper.consents)?;
     if found.is_empty() {
         let home = path_text(&keeper.home);
@@ -102,7 +104,7 @@ pub fn is_sync_set_up(home: &Path, consent_folder: Option<PathBuf>) -> bool {
 }
 
 /// Returns the state of a repository. Reaches no other machine.
-pub fn sync_state(repository: &SyncedRepository) -> Result<SyncState, Refusal> {
+pub fn sync_state(repository: &RepositoryWithPalaces) -> Result<SyncState, Refusal> {
     let mut status = repository.store().sync_status()?;
     let is_set_up = repository.is_allowed(&status.upstream)?;
     if !is_set_up {

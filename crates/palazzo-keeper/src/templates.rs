@@ -320,8 +320,9 @@ fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<T
             path_text(&place)
         ))
     })?;
-    let (name, allow, settings) = (name.to_owned(), settings.allow, settings.template);
-    Ok(Template { name, folder, settings, allow, files })
+    let (name, allowed_tools, settings) =
+        (name.to_owned(), settings.allowed_tools, settings.template);
+    Ok(Template { name, folder, settings, allow: allowed_tools, files })
 }
 
 /// Returns the value of a variable without spaces around it. A value is one line, so that it can

@@ -96,7 +96,7 @@ pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Re
 
 /// Returns the location with the present name of its room, if somebody has renamed the room.
 fn follow_renamed_room(session: &mut Session<'_>, at: Location) -> Result<Location, Refusal> {
-    let room = session.palace.present_room_name(at.room.clone())?;
+    let room = session.palace.present_room_id(at.room.clone())?;
     if room != at.room {
         session.visit.rename_room(&session.key, &at.room, &room);
     }

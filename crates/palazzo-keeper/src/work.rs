@@ -188,7 +188,7 @@ fn ambiguous_title_refusal<T: WorkItem>(several: &[(&String, &T)], name: &str) -
 /// Returns a title in one line; refuses one that is empty or too long. `key` is the argument.
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
     reject_hidden_chars_in_line(key, text)?;
-    let title = render::join_lines(text);
+    let title = render::storable_line(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("the `{key}` must have 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));

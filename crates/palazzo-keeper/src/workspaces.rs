@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::home::BackgroundOpen;
+use crate::keeper::BackgroundOpen;
 use crate::palace::OpenPalace;
 use crate::palace::open_palace::WatchConfig;
 use crate::workspaces::as_of_key::{as_of_key, is_as_of_key, present_key, split_as_of_key};
@@ -69,7 +69,7 @@ impl Keeper {
     }
 
     /// Fails if the home has palaces, but none with this name.
-    pub fn check_workspace_name(&self, name: &str) -> Result<(), Refusal> {
+    pub fn reject_unknown_workspace(&self, name: &str) -> Result<(), Refusal> {
         if self.has_palaces() {
             self.find_workspace(name)?;
         }
@@ -127,16 +127,18 @@ impl Keeper {
     fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
         palace.publication = Some(self.snapshot_slot(key));
         // All palaces of a home have the same user.
-        let is_known =
-            self.open_palaces.values().any(|it| it.store().unreadable_user_file().is_some());
-        if let Some(warning) = palace.store().unreadable_user_file().filter(|_| !is_known) {
+        let is_known = self
+            .open_palaces
+            .values()
+            .any(|it| it.store().unreadable_user_file_warning().is_some());
+        if let Some(warning) = palace.store().unreadable_user_file_warning().filter(|_| !is_known) {
             (self.watch_config.warn)(&warning);
         }
-        if let Some(warning) = palace.store().missing_files_warning() {
+        if let Some(warning) = palace.store().sparse_checkout_warning() {
             (self.watch_config.warn)(&warning);
         }
         if !is_as_of_key(key) {
-            self.sync_in_background(palace.store());
+            self.add_to_background_sync(palace.store());
         }
         self.open_palaces.insert(key.to_owned(), palace);
     }
@@ -155,7 +157,7 @@ impl Keeper {
         };
         if !self.open_palaces.contains_key(&workspace.key) {
             let store = self.store_of(&workspace);
-            self.sync_in_background(&store);
+            self.add_to_background_sync(&store);
             let Workspace { key, name, .. } = workspace;
             let opening = BackgroundOpen::start(store, key, name, &self.watch_config);
             self.background_open = Some(opening);
@@ -508,7 +510,7 @@ pub(crate) fn open_as_of(
 ) -> Result<String, Refusal> {
     let directory = present_key(key);
     let store = keeper.open_palace(directory)?.store();
-    let key = as_of_key(directory, &store.resolve_moment(revision, caller.now, &caller.zone)?);
+    let key = as_of_key(directory, &store.resolve_revision(revision, caller.now, &caller.zone)?);
     keeper.open_palace(&key)?;
     Ok(key)
 }

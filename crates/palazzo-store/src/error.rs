@@ -223,7 +223,7 @@ pub enum Error {
     /// A git operation is in progress that would discard commits made now.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
-        operation.name(), path_text(place), operation.dropping_action(), operation.remedy()
+        operation.name(), path_text(place), operation.commit_dropping_action(), operation.remedy()
     )]
     OperationInProgress {
         /// The operation.

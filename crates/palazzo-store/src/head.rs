@@ -24,7 +24,7 @@ impl Store {
         match &self.source {
             Source::Disk => {}
             Source::Commit(commit) => return Ok(Some(commit.id.clone())),
-            Source::Branch(branch) => return self.retry_during_gc(|| self.read_branch(branch)),
+            Source::Branch(branch) => return self.retry_branch_read(|| self.read_branch(branch)),
         }
         let (repository, looked) = self.repository.find_and_look()?;
         let Some(repository) = repository else { return Ok(None) };
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Reads from a branch, again for a while if git fails.
-    pub(crate) fn retry_during_gc<T>(
+    pub(crate) fn retry_branch_read<T>(
         &self,
         read: impl Fn() -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -119,12 +119,12 @@ impl Store {
     }
 
     /// Returns the warning that a file of the user's home is left out, because it cannot be read.
-    pub fn unreadable_user_file(&self) -> Option<String> {
-        self.repository().ok()??.unreadable_user_file.clone()
+    pub fn unreadable_user_file_warning(&self) -> Option<String> {
+        self.repository().ok()??.unreadable_user_file_warning.clone()
     }
 
     /// Checks that the last commit can be read with everything that it changed.
-    pub fn check_last_commit(&self) -> Result<(), Error> {
+    pub fn check_last_commit_readable(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         let head = self.history_tip(&repository);
         let head = head.map_err(|err| damage::explain_head_error(&repository, err))?;
@@ -155,8 +155,8 @@ impl Store {
     /// Returns the error if Palazzo has written to the palace before but no repository contains it
     /// any more.
     pub fn error_if_history_lost(&self) -> Option<Error> {
-        let is_gone =
-            matches!(self.repository.find_allowed(), Ok(None)) && self.as_of_commit().is_none();
+        let is_gone = matches!(self.repository.find_or_reject_forbidden(), Ok(None))
+            && self.as_of_commit().is_none();
         let is_lost = is_gone && self.has_palazzo_folder();
         is_lost.then(|| self.repository.history_lost_error())
     }

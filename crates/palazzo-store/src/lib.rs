@@ -36,7 +36,7 @@ pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::history::text_search::find_text_in_folder;
 pub use crate::proposal::branches::{BranchDistance, parse_branch_name};
-pub use crate::proposal::old_worktree::PROPOSALS_FOLDER;
+pub use crate::proposal::old_worktree::OLD_PROPOSALS_FOLDER;
 pub use crate::proposal::open::{ServedProposal, open_proposal};
 pub use crate::remote::git_process::{GitProcessError, git_version};
 pub use crate::remote::shallow_clone::ShallowClone;
@@ -53,23 +53,23 @@ pub use crate::repo::palace_files::{
 pub use crate::repo::paths::check_path;
 pub use crate::repo::proposal_error::ProposalError;
 pub use crate::repo::rename::rename as rename_file;
-pub use crate::repo::state::{RepositoryState, max_open_files, max_watched_folders};
+pub use crate::repo::repository_state::{RepositoryState, max_open_files, max_watched_folders};
 pub use crate::repo::unmerged::UnfinishedMerge;
-pub use crate::sync::commit_range::FileChange;
+pub use crate::sync::commit_checks::DatedCommit;
 pub use crate::sync::error::SyncError;
 pub use crate::sync::failure_kind::SyncFailureKind;
-pub use crate::sync::incoming_commits::DatedCommit;
 pub use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
 pub use crate::sync::record::{SyncFailure, SyncRecord};
 pub use crate::sync::session::{FetchReport, HistoryComparison, SyncSession};
+pub use crate::sync::side_commits::FileChange;
 pub use crate::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,
 };
 pub use crate::sync::upstream::{SyncStatus, Upstream};
 pub use crate::trust::needed_repository_consent;
 pub use crate::user_state::http_access::{
-    ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,
-    remove_server, use_page_link,
+    ListedServer, add_server, create_page_link, list_servers, read_or_create_token, remove_server,
+    use_page_link,
 };
 pub use crate::user_state::{
     add_client_setup, forget_last_home_if, read_client_setups, read_last_home, remove_client_setup,
@@ -293,7 +293,7 @@ impl Store {
         self.repository.reject_forbidden()?;
         let outcome = self.writer.apply_change(&self.repository, branch, change);
         // What follows in this call may read what was not fit to be written.
-        let outcome = outcome.inspect_err(|_| self.repository.recheck())?;
+        let outcome = outcome.inspect_err(|_| self.repository.recheck_on_next_use())?;
         self.run_maintenance_if_due(&outcome);
         Ok(outcome)
     }
@@ -376,11 +376,11 @@ impl Store {
             return;
         }
         self.commit_count += 1;
-        if remote::maintenance::is_due(self.commit_count)
+        if write::maintenance::is_due(self.commit_count)
             && let Ok(Some(repository)) = self.repository()
         {
             write::objects::remove_old_temporaries(&repository.common_dir);
-            drop(remote::maintenance::start_maintenance(&repository));
+            drop(write::maintenance::start_maintenance(&repository));
         }
     }
 
@@ -412,7 +412,7 @@ impl Store {
     pub fn start_new_history(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
         self.repository.reject_symlinked_palace()?;
         self.repository.create()?;
-        self.sign_and_retry(|it| it.writer.commit_unchanged_files(&it.repository, change))
+        self.sign_and_retry(|it| it.writer.commit_without_writing(&it.repository, change))
     }
 }
 

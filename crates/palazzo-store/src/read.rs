@@ -13,11 +13,11 @@ use palazzo_core::model::{Diagnostic, Files};
 impl Store {
     /// Reads all files of a store that reads from a commit or a branch; unreadable files are left
     /// out and reported as findings. `None`: the store reads from the disk.
-    pub fn read_all_committed_files(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
+    pub fn read_all_unless_on_disk(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
         self.repository.reject_symlinked_palace()?;
         match self.reads_disk() {
             true => Ok(None),
-            false => self.retry_during_gc(|| {
+            false => self.retry_branch_read(|| {
                 self.head()?.map(|commit| self.read_all_files_at(&commit)).transpose()
             }),
         }
@@ -29,7 +29,7 @@ impl Store {
         &self,
     ) -> Result<(FileStamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
         self.repository.reject_symlinked_palace()?;
-        self.repository.note_palace_folder();
+        self.repository.note_palace_existence();
         let PalaceListing { stamps, findings, temporaries } =
             palace_files::list_files(&self.repository.palace, "")?;
         Ok((stamps, findings, temporaries))
@@ -47,7 +47,7 @@ impl Store {
                 Ok((stamps, findings))
             }
             Source::Commit(_) => Ok((FileStamps::new(), Vec::new())),
-            Source::Branch(_) => self.retry_during_gc(|| self.list_files_at_head(path)),
+            Source::Branch(_) => self.retry_branch_read(|| self.list_files_at_head(path)),
         }
     }
 
@@ -79,7 +79,7 @@ impl Store {
         match self.reads_disk() {
             true => palace_files::read_file(&self.repository.palace, path),
             false => {
-                let read = self.retry_during_gc(|| match self.head()? {
+                let read = self.retry_branch_read(|| match self.head()? {
                     Some(commit) => self.read_file_at(&commit, path),
                     None => Ok(Ok(None)),
                 });

@@ -2,5 +2,4 @@
 
 pub(crate) mod child_process;
 pub(crate) mod git_process;
-pub(crate) mod maintenance;
 pub(crate) mod shallow_clone;

@@ -61,7 +61,7 @@ impl Store {
     }
 
     fn check_repository(&self) -> Result<(), Error> {
-        let Some(repository) = self.repository.find_allowed()? else { return Ok(()) };
+        let Some(repository) = self.repository.find_or_reject_forbidden()? else { return Ok(()) };
         let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
         git_files::look_before_change(git_dir, common_dir, &repository.ref_files, true)?;
         let (files, _) = self.list_files("")?;

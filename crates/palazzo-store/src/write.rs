@@ -11,6 +11,7 @@ pub(crate) mod git_drivers;
 pub(crate) mod head_move;
 pub(crate) mod index;
 pub(crate) mod lock_file;
+pub(crate) mod maintenance;
 pub(crate) mod moved_files;
 pub(crate) mod objects;
 pub(crate) mod outcome;

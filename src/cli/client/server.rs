@@ -36,7 +36,7 @@ impl ServerCommand {
         propose: Option<&str>,
     ) -> Result<Self, Failure> {
         if let Some(name) = home.workspace() {
-            home.keeper().check_workspace_name(name)?;
+            home.keeper().reject_unknown_workspace(name)?;
         }
         propose.map_or(Ok(()), keeper::check_branch_name)?;
         let tools: Vec<_> = tools.iter().map(|it| it.name()).collect();
@@ -71,7 +71,7 @@ impl ServerCommand {
     }
 
     /// Returns the words that start the server, up to `serve`.
-    pub(in crate::cli) fn start(&self) -> Vec<String> {
+    pub(in crate::cli) fn start_words(&self) -> Vec<String> {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let end = words.clone().position(|it| it == "serve").map_or(1, |it| it + 1);
         words.take(end).cloned().collect()
@@ -83,7 +83,7 @@ impl ServerCommand {
         if !serves_directly(command) {
             return Ok(self.clone());
         }
-        let (serve, new) = self.arguments.split_at(self.start().len() - 1);
+        let (serve, new) = self.arguments.split_at(self.start_words().len() - 1);
         let options = merge_serve_options(&command[2..], new, self.is_home_given)?;
         Ok(Self { arguments: [serve, &options].concat(), ..self.clone() })
     }
@@ -247,12 +247,12 @@ mod tests {
         let plain = ServerCommand::new(&home, &[], None).unwrap();
         let plain = plain.with_options_of(&command).unwrap();
         assert_eq!(plain.arguments, ["serve", &new, "--tools", "palace"]);
-        assert_eq!(plain.start()[1..], ["serve"]);
+        assert_eq!(plain.start_words()[1..], ["serve"]);
         let npx = ["-y", "palazzo", "serve", &new].map(str::to_owned).to_vec();
         let npx = ServerCommand { program: "npx".to_owned(), arguments: npx, ..plain };
         let npx = npx.with_options_of(&command).unwrap();
         assert_eq!(npx.arguments, ["-y", "palazzo", "serve", &new, "--tools", "palace"]);
-        assert_eq!(npx.start(), ["npx", "-y", "palazzo", "serve"]);
+        assert_eq!(npx.start_words(), ["npx", "-y", "palazzo", "serve"]);
     }
 
     fn merge(old: &str, new: &str, is_home_given: bool) -> Result<String, String> {

@@ -8,7 +8,7 @@ use crate::cli::program::{program_path, to_utf8};
 use palazzo_core::model::{quote_for_shell, unquote_for_shell};
 
 /// The part by which the command is recognised, whatever the path of the program.
-pub(in crate::cli) const START_COMMAND: &str = " hook session-start --home ";
+pub(in crate::cli) const START_COMMAND_MARKER: &str = " hook session-start --home ";
 
 /// The other options, as Palazzo writes them.
 const WORKSPACE: &str = " --workspace=";
@@ -38,7 +38,7 @@ impl StartCommand {
     /// Parses a command. Returns `None` if it is not in the form in which Palazzo writes it: somebody
     /// has changed it.
     pub(in crate::cli) fn parse(command: &str) -> Option<Self> {
-        let (program, rest) = command.split_once(START_COMMAND)?;
+        let (program, rest) = command.split_once(START_COMMAND_MARKER)?;
         let (place, budget) = rest.rsplit_once(BUDGET)?;
         let (home, workspace) = match place.split_once(WORKSPACE) {
             Some((home, name)) => (home, Some(unquote_for_shell(name)?)),
@@ -62,7 +62,7 @@ impl StartCommand {
 impl fmt::Display for StartCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [program, home] = [&self.program, &self.home].map(|it| quote_for_shell(it));
-        write!(f, "{program}{START_COMMAND}{home}")?;
+        write!(f, "{program}{START_COMMAND_MARKER}{home}")?;
         if let Some(name) = &self.workspace {
             write!(f, "{WORKSPACE}{}", quote_for_shell(name))?;
         }

@@ -10,7 +10,7 @@ use crate::cli::home::palace_label;
 use crate::cli::home::{HomeArgs, env_path, expand_tilde};
 use crate::cli::import::mempalace_sqlite;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
+use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_secrets_suffix};
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
@@ -122,7 +122,7 @@ fn mempalace_import_summary(
     format!(
         "{heading}: drawers {drawers}, diary entries {entries}, facts {facts}; {existing} \
          existed already{left}{}.",
-        redacted_count(redacted)
+        redacted_secrets_suffix(redacted)
     )
 }
 

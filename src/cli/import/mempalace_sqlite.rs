@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::outcome::Failure;
 use palazzo_core::model::path_text;
-use palazzo_keeper::{MempalaceTables, Row};
+use palazzo_keeper::{MempalaceRow, MempalaceTables};
 
 /// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ pub(crate) fn read_chroma(
             into.faults.push(format!("{}: it has no collection `{collection}`", path_text(file)));
             return Ok(());
         }
-        let mut texts: HashMap<i64, Row> = HashMap::new();
+        let mut texts: HashMap<i64, MempalaceRow> = HashMap::new();
         let query = "SELECT id, embedding_id FROM embeddings NOT INDEXED WHERE segment_id IN (
             SELECT segments.id FROM segments JOIN collections ON collections.id = collection
             WHERE name = ?1 AND scope = 'METADATA')";
@@ -74,7 +74,7 @@ pub(crate) fn read_chroma(
         let mut found = query.query([collection])?;
         while let Some(row) = found.next()? {
             let id = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
-            texts.insert(row.get(0)?, Row { table: "embeddings", id, fields: Map::new() });
+            texts.insert(row.get(0)?, MempalaceRow { table: "embeddings", id, fields: Map::new() });
         }
         let mut query = db.prepare(
             "SELECT id, key, string_value, int_value, float_value, bool_value
@@ -111,7 +111,7 @@ pub(crate) fn read_sqlite_exact(
     with_database(file, |db| {
         let columns = ["id", "document", "metadata_json"];
         let which = "WHERE collection_id IN (SELECT id FROM collections WHERE name = ?1)";
-        for Row { table, id, mut fields } in
+        for MempalaceRow { table, id, mut fields } in
             read_rows(db, "documents", &columns, which, [collection], into)?
         {
             let metadata = fields.get("metadata_json").and_then(Value::as_str).unwrap_or("{}");
@@ -122,7 +122,7 @@ pub(crate) fn read_sqlite_exact(
                             .remove("document")
                             .map(|it| (MempalaceTables::TEXT_KEY.to_owned(), it)),
                     );
-                    into.texts.push(Row { table, id, fields: metadata });
+                    into.texts.push(MempalaceRow { table, id, fields: metadata });
                 }
                 Err(_) => {
                     let why = "its `metadata_json` is not a JSON object";
@@ -254,7 +254,7 @@ fn read_rows(
     which: &str,
     parameters: impl Params,
     into: &mut MempalaceTables,
-) -> Result<Vec<Row>, rusqlite::Error> {
+) -> Result<Vec<MempalaceRow>, rusqlite::Error> {
     let mut has_column = db.prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
     let mut present = Vec::new();
     for column in columns {
@@ -266,7 +266,7 @@ fn read_rows(
     let mut found = query.query(parameters)?;
     let mut rows = Vec::new();
     while let Some(it) = found.next()? {
-        let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
+        let (mut row, mut odd) = (MempalaceRow { table, ..MempalaceRow::default() }, None);
         for (index, column) in present.iter().enumerate() {
             match sqlite_value_to_json(it.get_ref(index)?) {
                 Ok(value) => row.fields.extend(value.map(|it| ((*column).to_owned(), it))),

@@ -76,14 +76,20 @@ pub(super) enum LeftOut {
     Ignored,
     Generated,
     Hidden,
-    Client,
+    KeptByClient,
     Link,
     Unreadable,
 }
 
 impl LeftOut {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Ignored, Self::Generated, Self::Hidden, Self::Client, Self::Link, Self::Unreadable];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Ignored,
+        Self::Generated,
+        Self::Hidden,
+        Self::KeptByClient,
+        Self::Link,
+        Self::Unreadable,
+    ];
 
     /// Returns its key in JSON.
     pub(super) fn key(self) -> &'static str {
@@ -91,7 +97,7 @@ impl LeftOut {
             Self::Ignored => "ignored",
             Self::Generated => "generated",
             Self::Hidden => "hidden",
-            Self::Client => "client",
+            Self::KeptByClient => "client",
             Self::Link => "links",
             Self::Unreadable => "unreadable",
         }
@@ -103,7 +109,7 @@ impl LeftOut {
             Self::Ignored => "excluded by .gitignore",
             Self::Generated => "of dependencies or builds",
             Self::Hidden => "hidden",
-            Self::Client => "that a client keeps for itself",
+            Self::KeptByClient => "that a client keeps for itself",
             Self::Link => "linked",
             Self::Unreadable => "not readable",
         }
@@ -229,11 +235,11 @@ impl FolderSearch<'_> {
         } else if !is_taken || name.starts_with('.') && !is_memory && name != CLAUDE_FOLDER {
             Some(LeftOut::Hidden)
         } else if is_folder && taken == FilesToMine::All && is_kept_by_client(path, name) {
-            Some(LeftOut::Client)
+            Some(LeftOut::KeptByClient)
         } else if path.is_symlink() {
             Some(LeftOut::Link)
         } else {
-            let is_ignored = !is_memory && self.rules.exclude(path, is_folder);
+            let is_ignored = !is_memory && self.rules.excludes(path, is_folder);
             is_ignored.then_some(LeftOut::Ignored)
         }
     }
@@ -381,7 +387,7 @@ mod tests {
         assert_eq!(names_at(&files, "projects/-seams/memory"), ["MEMORY.md"]);
         let folder = folder_with(&files);
         let left_out = find(folder.path(), "projects").left_out;
-        assert_eq!(left_out.iter().filter(|(_, it)| *it == LeftOut::Client).count(), 2);
+        assert_eq!(left_out.iter().filter(|(_, it)| *it == LeftOut::KeptByClient).count(), 2);
         let files = [".claude/projects/-seams/memory/MEMORY.md", ".claude/projects/-seams/a.md"];
         assert_eq!(names_at(&files, ".claude/projects"), ["-seams/a.md"]);
     }

@@ -6,7 +6,7 @@ use crate::cli::client::config_file::{
     create_folders, read_config, remove_empty_folders, replace_config,
 };
 use crate::cli::home;
-use crate::cli::setup::state_folder::{divide_folders, missing_folders};
+use crate::cli::setup::state_folder::{missing_folders, partition_state_ancestors};
 use palazzo_core::model::ClientSetup;
 use palazzo_keeper as keeper;
 
@@ -75,7 +75,9 @@ pub(super) fn apply_change(change: Change) -> Result<(), String> {
             write()?;
             for setup in &setups {
                 if new.is_none() {
-                    remove_empty_folders(&divide_folders(&folder, &setup.created_folders).1);
+                    remove_empty_folders(
+                        &partition_state_ancestors(&folder, &setup.created_folders).1,
+                    );
                 }
                 let removed = keeper::remove_client_setup(&folder, &setup.file, &setup.name);
                 removed.map_err(|it| format!("the entry is removed, but not its record: {it}"))?;

@@ -25,11 +25,11 @@ pub(super) struct Plan {
     pub(super) file: PathBuf,
     pub(super) step: SetupStep,
     /// Plans the step again, where an earlier one may have changed the same file.
-    pub(super) replanner: Option<Box<PlanStep>>,
+    pub(super) replanner: Option<Box<StepPlanner>>,
 }
 
 /// Plans a step; the error says why the file is left alone.
-pub(super) type PlanStep = dyn Fn() -> Result<SetupStep, String>;
+pub(super) type StepPlanner = dyn Fn() -> Result<SetupStep, String>;
 
 /// A step of the set-up.
 pub(super) enum SetupStep {
@@ -98,7 +98,7 @@ pub(super) fn plan_palace(
         return Ok(None);
     }
     let name = name.unwrap_or(FIRST_PALACE);
-    let step = match has_palaces && keeper.check_workspace_name(name).is_ok() {
+    let step = match has_palaces && keeper.reject_unknown_workspace(name).is_ok() {
         true => SetupStep::Nothing("it is there already".to_owned()),
         false => SetupStep::Create(Box::new(NewPalace::new(home, name, template)?)),
     };
@@ -180,7 +180,7 @@ fn entry_record(
         client: client.name(),
         file: target.to_owned(),
         name: server.name.to_owned(),
-        start: server.start(),
+        start: server.start_words(),
         trace,
         text: None,
         created_file,

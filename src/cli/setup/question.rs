@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 /// The parts of a plan that a person has chosen.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct ChosenParts {
     /// The numbers of the parts to leave out.
     pub(super) left_out: BTreeSet<usize>,
     /// The indexes of the offers to write too.
@@ -15,7 +15,7 @@ pub(super) struct Choice {
 /// An answer to the question.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    Write(Choice),
+    Write(ChosenParts),
     Nothing,
     NotUnderstood,
 }
@@ -27,7 +27,7 @@ pub(super) fn letter_of_offer(index: usize) -> char {
 
 /// Asks which of `count` numbered parts to leave out, and which of the `offers`, with letters, to
 /// add; `None`: nothing is to be written.
-pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Option<Choice>> {
+pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Option<ChosenParts>> {
     if !io::stdin().is_terminal() {
         anstream::eprintln!("Nothing is written yet. Run this in a terminal, or with --yes.");
         return Ok(None);
@@ -72,18 +72,18 @@ fn answers_in_words(count: usize, letters: &str) -> String {
     format!("Enter or y writes everything with a number; n writes nothing; {numbers}{letters}.")
 }
 
-fn is_nothing(choice: &Choice, count: usize) -> bool {
+fn is_nothing(choice: &ChosenParts, count: usize) -> bool {
     choice.left_out.len() == count && choice.added.is_empty()
 }
 
 fn parse_answer(line: &str, count: usize, offers: usize) -> Answer {
     let line = line.trim().to_lowercase();
     match line.as_str() {
-        "" | "y" | "yes" => return Answer::Write(Choice::default()),
+        "" | "y" | "yes" => return Answer::Write(ChosenParts::default()),
         "n" | "no" | "none" => return Answer::Nothing,
         _ => {}
     }
-    let mut choice = Choice::default();
+    let mut choice = ChosenParts::default();
     for word in line.split([' ', ',']).filter(|it| !it.is_empty()) {
         let offer = (0..offers).find(|it| word == letter_of_offer(*it).to_string());
         match (offer, word.parse()) {
@@ -92,7 +92,7 @@ fn parse_answer(line: &str, count: usize, offers: usize) -> Answer {
             _ => return Answer::NotUnderstood,
         };
     }
-    match choice == Choice::default() {
+    match choice == ChosenParts::default() {
         true => Answer::NotUnderstood,
         false => Answer::Write(choice),
     }
@@ -104,7 +104,7 @@ mod tests {
 
     fn choice(left_out: &[usize], added: &[usize]) -> Answer {
         let set = |it: &[usize]| it.iter().copied().collect();
-        Answer::Write(Choice { left_out: set(left_out), added: set(added) })
+        Answer::Write(ChosenParts { left_out: set(left_out), added: set(added) })
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         for line in ["c", "ab", "a 4"] {
             assert_eq!(answer(line), Answer::NotUnderstood, "{line}");
         }
-        assert!(is_nothing(&Choice { left_out: [1].into(), ..Choice::default() }, 1));
-        assert!(!is_nothing(&Choice { left_out: [1].into(), added: [0].into() }, 1));
+        assert!(is_nothing(&ChosenParts { left_out: [1].into(), ..ChosenParts::default() }, 1));
+        assert!(!is_nothing(&ChosenParts { left_out: [1].into(), added: [0].into() }, 1));
     }
 }

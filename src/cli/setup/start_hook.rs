@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::cli::client::config_file::{read_config, require_writable};
 use crate::cli::home::HomeArgs;
 use crate::cli::hook::start_command::StartCommand;
-use crate::cli::hook::{home_of_hook, start_commands, start_hook};
+use crate::cli::hook::{home_of_hook, start_commands, start_hook_item};
 use crate::cli::outcome::Failure;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::SetupStep;
 use crate::config_edit::{ConfigFormat, replace_json_string};
 use palazzo_core::model::{ClientSetup, path_text};
-use palazzo_keeper::DEFAULT_TOKENS;
+use palazzo_keeper::DEFAULT_WAKE_UP_TOKENS;
 
 /// The hook that each conversation should begin with.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl StartHook {
             false => Ok(()),
         };
         Ok(Self {
-            command: StartCommand::new(home, DEFAULT_TOKENS)?,
+            command: StartCommand::new(home, DEFAULT_WAKE_UP_TOKENS)?,
             is_home_given: home.given().is_some(),
             fault: checked.err().map(|it| format!("no hook: {it}")),
         })
@@ -43,7 +43,7 @@ impl StartHook {
     /// Returns the item of the list `hooks.SessionStart`. Fails if the hook would not know which
     /// palace to use.
     pub(super) fn item(&self) -> Result<Value, String> {
-        self.fault.clone().map_or_else(|| Ok(start_hook(&self.command)), Err)
+        self.fault.clone().map_or_else(|| Ok(start_hook_item(&self.command)), Err)
     }
 
     /// Returns the command line.

@@ -9,7 +9,10 @@ use palazzo_keeper as keeper;
 
 /// Divides folders into those that contain the folder of the state, which is removed last, and the
 /// others.
-pub(super) fn divide_folders(state: &Path, folders: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+pub(super) fn partition_state_ancestors(
+    state: &Path,
+    folders: &[PathBuf],
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     folders.iter().cloned().partition(|it| state.starts_with(it))
 }
 
@@ -22,10 +25,12 @@ pub(super) fn missing_folders(state: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the folders that were created for the state with these records.
-pub(super) fn created_folders<'a>(records: impl Iterator<Item = &'a ClientSetup>) -> Vec<PathBuf> {
+pub(super) fn created_state_folders<'a>(
+    records: impl Iterator<Item = &'a ClientSetup>,
+) -> Vec<PathBuf> {
     let Some(state) = home::state_dir() else { return Vec::new() };
     let folders: Vec<_> = records.flat_map(|it| &it.created_folders).cloned().collect();
-    let mut folders = divide_folders(&state, &folders).0;
+    let mut folders = partition_state_ancestors(&state, &folders).0;
     folders.sort();
     folders.dedup();
     folders

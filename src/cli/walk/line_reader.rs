@@ -16,7 +16,7 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use crate::cli::terminal;
 use crate::cli::walk::words::WORDS;
 use palazzo_core::model::escape_unprintable_in_lines;
-use palazzo_keeper::Choices;
+use palazzo_keeper::CompletionCandidates;
 
 /// The number of lines that the history keeps.
 const MAX_HISTORY_LINES: usize = 1000;
@@ -76,7 +76,7 @@ impl LineReader {
     }
 
     /// Reads a command, completed with `choices`, and adds it to the history.
-    pub(super) fn read_command(&mut self, choices: Choices) -> io::Result<TypedLine> {
+    pub(super) fn read_command(&mut self, choices: CompletionCandidates) -> io::Result<TypedLine> {
         write_and_flush("\n")?;
         self.complete_with(Some(choices));
         let line = self.read_line(PROMPT)?;
@@ -94,7 +94,7 @@ impl LineReader {
         self.read_line("")
     }
 
-    fn complete_with(&mut self, choices: Option<Choices>) {
+    fn complete_with(&mut self, choices: Option<CompletionCandidates>) {
         if let Self::Terminal { editor, .. } = self
             && let Some(completer) = editor.helper_mut()
         {
@@ -137,7 +137,7 @@ impl LineReader {
 #[derive(Default)]
 pub(super) struct NameCompleter {
     /// The choices in the current room. `None` while a text is typed: its lines are not completed.
-    pub(super) choices: Option<Choices>,
+    pub(super) choices: Option<CompletionCandidates>,
 }
 
 impl Completer for NameCompleter {
@@ -172,7 +172,7 @@ fn write_and_flush(text: &str) -> io::Result<()> {
 }
 
 /// Returns the place in `line` from which it can be completed, and the candidates.
-fn candidates(choices: &Choices, line: &str) -> (usize, Vec<Pair>) {
+fn candidates(choices: &CompletionCandidates, line: &str) -> (usize, Vec<Pair>) {
     let line = line.trim_start();
     let (word, input) = line.split_once(' ').unwrap_or(("", ""));
     let input = input.trim_start();
@@ -193,7 +193,7 @@ fn candidates(choices: &Choices, line: &str) -> (usize, Vec<Pair>) {
     (0, numbers(choices, line).into_iter().chain(words).chain(rooms).collect())
 }
 
-fn numbers(choices: &Choices, typed: &str) -> Vec<Pair> {
+fn numbers(choices: &CompletionCandidates, typed: &str) -> Vec<Pair> {
     let numbers = choices.numbers.iter();
     let numbers = numbers.filter(|(number, _)| number.to_string().starts_with(typed));
     numbers
@@ -201,7 +201,7 @@ fn numbers(choices: &Choices, typed: &str) -> Vec<Pair> {
         .collect()
 }
 
-fn scrolls(choices: &Choices, typed: &str) -> Vec<Pair> {
+fn scrolls(choices: &CompletionCandidates, typed: &str) -> Vec<Pair> {
     let typed = typed.to_lowercase();
     let titles = choices.scrolls.iter();
     let titles = titles.filter(|it| it.to_lowercase().starts_with(&typed));
@@ -209,7 +209,7 @@ fn scrolls(choices: &Choices, typed: &str) -> Vec<Pair> {
 }
 
 /// Returns the rooms whose slug, or else whose name, begins with `typed`.
-fn rooms(choices: &Choices, typed: &str) -> Vec<Pair> {
+fn rooms(choices: &CompletionCandidates, typed: &str) -> Vec<Pair> {
     let typed = typed.to_lowercase();
     let matching = |(slug, name): &(String, String)| {
         let slug_without_wing = slug.rsplit('/').next().unwrap_or_default();
@@ -238,7 +238,7 @@ mod tests {
         let names = |names: &[(&str, &str)]| {
             names.iter().map(|(slug, name)| ((*slug).to_owned(), (*name).to_owned())).collect()
         };
-        let choices = Choices {
+        let choices = CompletionCandidates {
             numbers: vec![(1, "Listen".to_owned()), (21, "On snow".to_owned())],
             rooms: names(&[("bug-crypt", "Bug Crypt"), ("east/well", "The Old Well")]),
             scrolls: vec!["On snow".to_owned(), "On rain".to_owned()],

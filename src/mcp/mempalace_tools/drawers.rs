@@ -7,7 +7,7 @@ use crate::mcp::mempalace_tools::overview::similar_drawers_json;
 use crate::mcp::mempalace_tools::reply::{format_drawer_id, json_reply, refusal_to_text};
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
-use palazzo_core::model::{drawer_id_in_name, escape_unprintable};
+use palazzo_core::model::{escape_unprintable, parse_drawer_id};
 use palazzo_keeper::{self as keeper, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
 
 /// The hint when a similar text is filed already.
@@ -64,7 +64,7 @@ fn delete_drawer() -> RegisteredTool {
     let about = ("Delete a drawer", "Delete a drawer by its id. The git history keeps the text.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteDrawer| {
         let name = it.drawer_id.trim();
-        let id = drawer_id_in_name(name).ok_or_else(|| {
+        let id = parse_drawer_id(name).ok_or_else(|| {
             let name = escape_unprintable(name);
             format!("`{name}` is not a drawer id: drawer ids end in 26 digits and letters")
         })?;

@@ -38,7 +38,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
     let as_of = it.as_of();
     let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.today());
     let date = refusal_to_text(as_of.as_ref().map(date).transpose())?;
-    let FactsAbout { outgoing, incoming, entity, undated, other_facts, suggestion } =
+    let FactsAbout { outgoing, incoming, entity, with_invalid_dates, other_facts, suggestion } =
         read_palace_or_default(keeper, caller, |session| {
             keeper::facts_about(session, &it.entity, date, it.direction())
         })?;
@@ -49,8 +49,8 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
     let (facts, left_out) = truncate_items(facts);
     let mut value = json!({ "entity": it.entity, "as_of": as_of, "facts": facts, "count": count });
     report_left_out(&mut value, left_out, "give a `direction` or `as_of`");
-    if undated > 0 {
-        value["left_out_undated"] = undated.into();
+    if with_invalid_dates > 0 {
+        value["left_out_undated"] = with_invalid_dates.into();
     }
     if count == 0 && other_facts > 0 {
         let when = as_of.map(|it| format!(" at {it}")).unwrap_or_default();

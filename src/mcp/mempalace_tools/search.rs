@@ -14,7 +14,7 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
-use palazzo_core::model::{Provenance, drawer_id_in_name, quoted};
+use palazzo_core::model::{Provenance, parse_drawer_id, quoted};
 use palazzo_keeper::{self as keeper, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 
 /// The maximum length of the query that an answer repeats, in characters.
@@ -82,7 +82,7 @@ fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> Too
 fn parse_drawer_query(query: &str) -> Option<(Ulid, usize)> {
     let query = query.trim();
     let (name, from) = query.rsplit_once('@').unwrap_or((query, "0"));
-    let id = drawer_id_in_name(name).filter(|_| !name.contains(char::is_whitespace));
+    let id = parse_drawer_id(name).filter(|_| !name.contains(char::is_whitespace));
     Some((id?, from.parse().ok()?))
 }
 

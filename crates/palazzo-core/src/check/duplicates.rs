@@ -19,7 +19,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports observations and relations that an entity has twice.
-    pub(crate) fn check_duplicate_items(&self) -> impl Iterator<Item = CheckFinding> {
+    pub(crate) fn check_duplicate_list_items(&self) -> impl Iterator<Item = CheckFinding> {
         let entities = self.palace.graph.entities_with_files();
         entities.flat_map(|(file, entity)| duplicate_items_of_entity(file, entity))
     }

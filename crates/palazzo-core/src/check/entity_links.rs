@@ -10,14 +10,18 @@ use crate::model::{ActionKind, Code, EntityLink, Room, ValuePath, entity_links, 
 /// in proportion to the text.
 const MAX_FINDINGS_PER_TEXT: usize = 50;
 /// The maximum number of characters of a name in a message.
-const MAX_SHOWN_NAME_CHARS: usize = 120;
+const MAX_LINK_NAME_CHARS: usize = 120;
 
 impl PalaceCheck<'_> {
     /// Reports links to entities that do not exist.
     pub(crate) fn check_entity_links(&self) -> Vec<CheckFinding> {
         let (mut findings, mut compared) = (Vec::new(), 0);
         for (id, room) in self.palace.rooms() {
-            findings.extend(self.check_room_links(room, &(self.room_file)(id), &mut compared));
+            findings.extend(self.check_room_entity_links(
+                room,
+                &(self.room_file)(id),
+                &mut compared,
+            ));
         }
         for (file, id) in self.palace.scroll_files() {
             let Some(scroll) = self.palace.scroll(id) else { continue };
@@ -29,7 +33,7 @@ impl PalaceCheck<'_> {
 
     /// Checks the links in the texts of one room; `compared` counts the names that were compared
     /// with those of all entities.
-    pub(crate) fn check_room_links(
+    pub(crate) fn check_room_entity_links(
         &self,
         room: &Room,
         file: &str,
@@ -92,7 +96,7 @@ impl PalaceCheck<'_> {
 
 /// Returns a name as a message shows it.
 fn shorten_name(name: &str) -> String {
-    match name.char_indices().nth(MAX_SHOWN_NAME_CHARS) {
+    match name.char_indices().nth(MAX_LINK_NAME_CHARS) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
     }

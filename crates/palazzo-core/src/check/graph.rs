@@ -17,7 +17,7 @@ impl PalaceCheck<'_> {
     pub(crate) fn check_halls_and_entities(&self) -> Vec<CheckFinding> {
         self.check_generated_halls()
             .chain(self.check_entity_faults())
-            .chain(self.check_duplicate_items())
+            .chain(self.check_duplicate_list_items())
             .collect()
     }
 

@@ -30,7 +30,7 @@ impl PalaceCheck<'_> {
             let file = (self.room_file)(id);
             findings.extend(self.check_exits(id, room, &file, &mut compared));
             findings.extend(self.check_workspace_doors(room, &file));
-            findings.extend(check_room_content(room, &file));
+            findings.extend(check_labels_and_description(room, &file));
             findings.extend(self.check_one_way_doors(id, room, &file, exits));
             findings.extend(self.check_empty_room(room, &file));
         }
@@ -38,7 +38,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports the one-way doors and the emptiness of one room.
-    pub(crate) fn check_doors_and_content_of_room(
+    pub(crate) fn check_one_way_or_empty(
         &self,
         id: &RoomId,
         room: &Room,
@@ -256,7 +256,7 @@ fn exits_with_paths(room: &Room) -> impl Iterator<Item = (&RoomRef, ValuePath)> 
 }
 
 /// Reports labels that occur twice in a room, and a description that contains its actions.
-pub(crate) fn check_room_content(room: &Room, file: &str) -> Vec<CheckFinding> {
+pub(crate) fn check_labels_and_description(room: &Room, file: &str) -> Vec<CheckFinding> {
     let mut seen = HashSet::new();
     let repeated =
         room.actions.iter().enumerate().filter(|(_, it)| !seen.insert(it.label.trim().to_owned()));

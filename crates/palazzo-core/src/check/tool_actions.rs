@@ -66,7 +66,7 @@ impl PalaceCheck<'_> {
 
     /// Reports unknown tools in `[actions] allow` of the settings.
     pub(crate) fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
-        let allowed = self.palace.settings.allow.iter().enumerate();
+        let allowed = self.palace.settings.allowed_tools.iter().enumerate();
         let unknown = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
         let about =
             |index| ValuePath::ROOT.then_value("actions").then_value("allow").then_item(index);
@@ -148,7 +148,7 @@ impl PalaceCheck<'_> {
         tool: &Tool,
     ) -> Option<CheckFinding> {
         let name = tool.name;
-        let why = tool.effect.action_refusal(name, &self.palace.settings.allow)?;
+        let why = tool.effect.action_refusal(name, &self.palace.settings.allowed_tools)?;
         let message = format!("`{name}` {why}, and actions may call only tools that read");
         let hint = match tool.effect {
             ToolEffect::Moves => "change the type of the action to navigate",

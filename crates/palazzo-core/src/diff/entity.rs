@@ -114,7 +114,7 @@ fn order_change<T: Eq>(all: &'static str, was: &[T], now: &[T]) -> Vec<ChangeDet
 }
 
 /// Returns the differences of the genus definition in a file.
-pub(super) fn diff_genera_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+pub(super) fn diff_genus_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
     let genus = |palace: &Palace| palace.graph.genus_definition_in_file(file).cloned();
     let (was, now) = (genus(was).unwrap_or_default(), genus(now).unwrap_or_default());
     let mut details = Vec::from_iter(name_change(&was.name, &now.name));

@@ -30,7 +30,7 @@ pub(super) fn added_room(it: &Room) -> Vec<ChangeDetail> {
 }
 
 /// Returns the content of a room, as removed.
-pub(super) fn list_removed_room_details(it: &Room) -> Vec<ChangeDetail> {
+pub(super) fn removed_room(it: &Room) -> Vec<ChangeDetail> {
     sort_content(diff_room(it, &blank_room(it)))
 }
 

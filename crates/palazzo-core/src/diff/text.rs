@@ -24,7 +24,7 @@ pub struct LineEdit {
 
 /// Returns the change of prose; the final line break does not count. `None` if the text is the
 /// same.
-pub(super) fn text_change(text: &str, was: &str, now: &str) -> Option<ChangeDetail> {
+pub(super) fn text_change(of: &str, was: &str, now: &str) -> Option<ChangeDetail> {
     if was == now {
         return None;
     }
@@ -33,7 +33,7 @@ pub(super) fn text_change(text: &str, was: &str, now: &str) -> Option<ChangeDeta
         it => format!("{it}\n"),
     };
     let (count, lines) = diff_texts(&with_line_break(was), &with_line_break(now));
-    Some(ChangeDetail::TextChanged { text: text.to_owned(), count: count.max(1), lines })
+    Some(ChangeDetail::TextChanged { of: of.to_owned(), count: count.max(1), lines })
 }
 
 /// Returns the number of changed lines, of which a replaced line counts once, and the difference of

@@ -6,7 +6,7 @@ use crate::model::{
 };
 
 /// Returns the differences of the task in a file.
-pub(super) fn diff_tasks_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+pub(super) fn diff_task_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
     let (was, now) = (was.tasks.get(file), now.tasks.get(file));
     let title = |it: Option<&Task>| it.map(|it| it.title.clone()).unwrap_or_default();
     let who = |it: Option<&Task>| it.and_then(|it| it.who.clone());
@@ -20,7 +20,7 @@ pub(super) fn diff_tasks_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<
 }
 
 /// Returns the differences of the process in a file.
-pub(super) fn diff_processes_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
+pub(super) fn diff_process_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<ChangeDetail> {
     let (was, now) = (was.processes.get(file), now.processes.get(file));
     let name = |it: Option<&Process>| it.map(|it| it.name.clone()).unwrap_or_default();
     let step = |it: Option<&Process>| it.map(|it| format!("{}/{}", it.step_number, it.steps.len()));

@@ -81,7 +81,7 @@ pub(crate) fn parse_transcript(text: &str) -> Option<ExtractionResult> {
         }
     }
     faults.extend(left_out.faults());
-    faults.extend(left_out.silence().filter(|_| texts.is_empty()));
+    faults.extend(left_out.no_text_fault().filter(|_| texts.is_empty()));
     Some(ExtractionResult { texts, faults, left_out: left_out.media, ..Default::default() })
 }
 

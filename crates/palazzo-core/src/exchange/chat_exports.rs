@@ -50,8 +50,10 @@ pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
             continue;
         };
         let exchanges = split_into_exchanges(Some(it.service), it.title, &it.turns);
-        let silence = it.left_out.silence().filter(|_| exchanges.is_empty());
-        extracted.faults.extend(silence.map(|why| format!("[{index}] \"{}\": {why}", it.title)));
+        let no_text_fault = it.left_out.no_text_fault().filter(|_| exchanges.is_empty());
+        extracted
+            .faults
+            .extend(no_text_fault.map(|why| format!("[{index}] \"{}\": {why}", it.title)));
         found.push(exchanges);
         hidden.extend((it.hidden > 0).then_some((it.title, it.hidden)));
         left_out.add(it.left_out);

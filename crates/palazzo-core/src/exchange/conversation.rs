@@ -122,7 +122,7 @@ impl LeftOutParts {
     }
 
     /// Returns a message for a conversation that gave no text although it has messages.
-    pub(super) fn silence(&self) -> Option<String> {
+    pub(super) fn no_text_fault(&self) -> Option<String> {
         let count = self.empty_messages;
         (count > 0).then(|| format!("none of its messages has a text: {count}"))
     }
@@ -148,8 +148,8 @@ pub(super) fn split_into_exchanges(
     let conversation_at = turns.iter().filter(|it| !it.text.trim().is_empty()).find_map(|it| it.at);
     let extract = |said: Vec<Said<'_>>| {
         let text = exchange_text(&said);
-        let is_older_part = said.iter().any(|it| turns[it.0].older_text.trim().is_empty());
-        let older = older_texts(turns, &said, &older, is_older_part);
+        let is_older_incomplete = said.iter().any(|it| turns[it.0].older_text.trim().is_empty());
+        let older = older_texts(turns, &said, &older, is_older_incomplete);
         let is_same = older.len() == 1 && older[0].text == text;
         ExtractedText {
             wing: wing.map(str::to_owned),
@@ -157,7 +157,7 @@ pub(super) fn split_into_exchanges(
             at: exchange_time(turns, &said),
             conversation_at,
             older: if is_same { Vec::new() } else { older },
-            is_older_part,
+            is_older_incomplete,
             text,
             ..ExtractedText::default()
         }
@@ -182,7 +182,7 @@ fn older_texts(
     turns: &[Message],
     exchange: &[Said<'_>],
     older: &[Vec<Said<'_>>],
-    is_older_part: bool,
+    is_older_incomplete: bool,
 ) -> Vec<OlderText> {
     let place = |it: Option<&Said<'_>>| it.map(|(place, ..)| *place);
     let (first, last) = (place(exchange.first()), place(exchange.last()));
@@ -190,7 +190,7 @@ fn older_texts(
     let shared = older[start..].iter().take_while(|it| place(it.first()) <= last);
     let shared: Vec<_> = shared.collect();
     let is_within = |it: &&Vec<Said<'_>>| place(it.first()) >= first && place(it.last()) <= last;
-    if is_older_part && !shared.iter().all(is_within) {
+    if is_older_incomplete && !shared.iter().all(is_within) {
         return Vec::new();
     }
     let text =
@@ -321,7 +321,7 @@ mod tests {
         let shown = split_into_exchanges(None, "r", &turns).into_iter().map(|it| {
             let older = it.older.iter().map(|it| it.text.replace('\n', " "));
             let older = older.collect::<Vec<_>>();
-            format!("{}: {older:?} {}", it.text.replace('\n', " "), it.is_older_part)
+            format!("{}: {older:?} {}", it.text.replace('\n', " "), it.is_older_incomplete)
         });
         assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r#"
         User: Dig.  Assistant: I dig.  Done. : ["User: <ide>a</ide>  Dig.  Assistant: I dig. ", "User: <notification>  Assistant: Done. "] false

@@ -38,7 +38,7 @@ pub struct ExtractedText {
     /// The texts that older versions of this program filed instead of this one.
     pub older: Vec<OlderText>,
     /// Whether the older texts lack a part of this one.
-    pub is_older_part: bool,
+    pub is_older_incomplete: bool,
 }
 
 /// A text as older versions of this program filed it, with words of machines.

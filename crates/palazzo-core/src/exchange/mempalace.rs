@@ -88,7 +88,7 @@ const REGISTRY_ROOM: &str = "_registry";
 
 /// A row of a table, or an item of a collection.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct MempalaceRow {
     /// The name of the table.
     pub table: &'static str,
     /// The id of the row.
@@ -97,7 +97,7 @@ pub struct Row {
     pub fields: Map<String, Value>,
 }
 
-impl Row {
+impl MempalaceRow {
     /// The key under which a piece stores the id of its text.
     pub(super) const PARENT_KEY: &str = "parent_drawer_id";
 
@@ -164,11 +164,11 @@ impl Row {
 #[derive(Clone, Debug, Default)]
 pub struct MempalaceTables {
     /// Texts with metadata; the text itself is in [`MempalaceTables::TEXT_KEY`].
-    pub texts: Vec<Row>,
+    pub texts: Vec<MempalaceRow>,
     /// The entities of the facts.
-    pub entities: Vec<Row>,
+    pub entities: Vec<MempalaceRow>,
     /// The facts.
-    pub triples: Vec<Row>,
+    pub triples: Vec<MempalaceRow>,
     /// Messages about rows that could not be read.
     pub faults: Vec<String>,
 }
@@ -206,8 +206,8 @@ pub fn convert_mempalace_tables(
 }
 
 /// Groups the pieces of each text under its id, sorted by index.
-fn group_chunks(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
-    let mut wholes: Vec<(String, Vec<Row>)> = Vec::new();
+fn group_chunks(rows: Vec<MempalaceRow>) -> Vec<(String, Vec<MempalaceRow>)> {
+    let mut wholes: Vec<(String, Vec<MempalaceRow>)> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     for row in rows {
         let Some(parent) = row.parent_id() else {
@@ -221,7 +221,7 @@ fn group_chunks(rows: Vec<Row>) -> Vec<(String, Vec<Row>)> {
         }
     }
     for (_, pieces) in &mut wholes {
-        pieces.sort_by_key(Row::chunk_index);
+        pieces.sort_by_key(MempalaceRow::chunk_index);
     }
     wholes
 }
@@ -252,14 +252,14 @@ impl MempalaceData {
     }
 
     /// Notes how many texts have no wing or no room.
-    fn report_unfiled_texts(&mut self, texts: &[Row]) {
-        let is_lost = |it: &&Row| {
+    fn report_unfiled_texts(&mut self, texts: &[MempalaceRow]) {
+        let is_lost = |it: &&MempalaceRow| {
             let is_text =
                 it.field_text(MempalaceTables::TEXT_KEY).is_some() && !it.is_diary_entry();
             is_text && (it.field_text("wing").is_none() || it.field_text("room").is_none())
         };
         let lost: Vec<_> = texts.iter().filter(is_lost).collect();
-        let Some(Row { table, id, .. }) = lost.first() else { return };
+        let Some(MempalaceRow { table, id, .. }) = lost.first() else { return };
         let which = match lost.len() {
             1 => format!("{table} {id}"),
             all => format!("{table} {id} and {} more", all - 1),
@@ -268,7 +268,12 @@ impl MempalaceData {
     }
 
     /// Returns the text of all pieces of the row `id`, and reports missing pieces.
-    fn join_chunk_texts(&mut self, id: &str, first: &Row, pieces: &[Row]) -> String {
+    fn join_chunk_texts(
+        &mut self,
+        id: &str,
+        first: &MempalaceRow,
+        pieces: &[MempalaceRow],
+    ) -> String {
         let mut text = String::new();
         for piece in pieces {
             match piece.fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str) {
@@ -288,7 +293,7 @@ impl MempalaceData {
     fn add_drawer_or_diary_entry(
         &mut self,
         id: &str,
-        pieces: &[Row],
+        pieces: &[MempalaceRow],
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) {
         let Some(first) = pieces.first() else { return };
@@ -331,7 +336,7 @@ impl MempalaceData {
     }
 
     /// Adds an entity if it has a type or properties; always records its name.
-    fn add_entity(&mut self, row: Row, names: &mut EntityNames) {
+    fn add_entity(&mut self, row: MempalaceRow, names: &mut EntityNames) {
         let name = match required_name(&row, "name") {
             Ok(name) => names.canonical_spelling(&name),
             Err(why) => return self.add_fault(row.table, &row.id, why),
@@ -356,7 +361,7 @@ impl MempalaceData {
 
     fn add_fact(
         &mut self,
-        row: Row,
+        row: MempalaceRow,
         names: &mut EntityNames,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) {
@@ -392,7 +397,7 @@ impl MempalaceData {
 }
 
 /// Returns a name that a fact needs; the error says why the column holds none.
-fn required_name(row: &Row, column: &str) -> Result<String, String> {
+fn required_name(row: &MempalaceRow, column: &str) -> Result<String, String> {
     let name = row.field_text(column).unwrap_or_default();
     if !name.chars().any(|it| is_printable(it) && !it.is_whitespace()) {
         return Err(format!("its `{column}` is empty"));
@@ -418,7 +423,7 @@ const MAX_JOINED_BYTES: usize = 200_000;
 /// Rows are pieces if they have the same source, wing and room, are numbered without a gap,
 /// and each overlaps the one before in exactly one way. Exchanges of a conversation are
 /// numbered too, but do not overlap.
-fn link_chunks_and_cut_overlaps(rows: &mut [Row]) {
+fn link_chunks_and_cut_overlaps(rows: &mut [MempalaceRow]) {
     let mut documents: BTreeMap<[Option<String>; 3], Vec<usize>> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate() {
         if row.parent_id().is_none()
@@ -435,7 +440,7 @@ fn link_chunks_and_cut_overlaps(rows: &mut [Row]) {
         let whole = rows[indices[0]].id.clone();
         for (index, rest) in indices.into_iter().zip(rests) {
             let fields = &mut rows[index].fields;
-            fields.insert(Row::PARENT_KEY.to_owned(), whole.clone().into());
+            fields.insert(MempalaceRow::PARENT_KEY.to_owned(), whole.clone().into());
             fields.insert(MempalaceTables::TEXT_KEY.to_owned(), rest.into());
         }
     }
@@ -443,7 +448,7 @@ fn link_chunks_and_cut_overlaps(rows: &mut [Row]) {
 
 /// Returns the text of each piece without its overlap with the one before; `None` if the rows
 /// are not pieces of one text.
-fn texts_without_overlap(rows: &[Row], indices: &[usize]) -> Option<Vec<String>> {
+fn texts_without_overlap(rows: &[MempalaceRow], indices: &[usize]) -> Option<Vec<String>> {
     let mut rests: Vec<String> = Vec::new();
     let (mut before, mut size) = ("", 0);
     for (index, number) in indices.iter().zip(0..) {
@@ -475,12 +480,16 @@ mod tests {
 
     use super::*;
 
-    fn chunk_rows(texts: &[&str]) -> Vec<Row> {
+    fn chunk_rows(texts: &[&str]) -> Vec<MempalaceRow> {
         let row = |(number, text): (usize, &&str)| {
             let fields = json!({ "source_file": "/n/a.md", "wing": "w", "room": "r",
                 "chunk_index": number, (MempalaceTables::TEXT_KEY): text });
             let id = format!("p{number}");
-            Row { table: "embeddings", id, fields: fields.as_object().cloned().unwrap_or_default() }
+            MempalaceRow {
+                table: "embeddings",
+                id,
+                fields: fields.as_object().cloned().unwrap_or_default(),
+            }
         };
         texts.iter().enumerate().map(row).collect()
     }
@@ -488,7 +497,9 @@ mod tests {
     fn joined_text(texts: &[&str]) -> Option<String> {
         let mut rows = chunk_rows(texts);
         link_chunks_and_cut_overlaps(&mut rows);
-        let text = |it: &Row| it.fields.get(MempalaceTables::TEXT_KEY)?.as_str().map(str::to_owned);
+        let text = |it: &MempalaceRow| {
+            it.fields.get(MempalaceTables::TEXT_KEY)?.as_str().map(str::to_owned)
+        };
         let is_piece = rows.iter().all(|it| it.parent_id().as_deref() == Some("p0"));
         is_piece.then(|| rows.iter().filter_map(text).collect())
     }

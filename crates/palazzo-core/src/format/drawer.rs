@@ -16,7 +16,7 @@ pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str)
     let Some((matter, text)) = split_own_front_matter(file, whole) else {
         return drawer_without_front_matter(file, whole, reader.zone());
     };
-    let labels = DocumentProperties::parse(whole).other_names().map(str::to_owned).collect();
+    let labels = DocumentProperties::parse(whole).tags_and_aliases().map(str::to_owned).collect();
     // The text is read even if the front matter is not, so that it is found.
     let parsed = parse_own_front_matter(reader, matter);
     let Some(mut fields) = parsed else {

@@ -14,8 +14,8 @@ const ENTITY_KEYS: &[&str] =
     &["id", "name", "former_names", "genus", "status", "attributes", "observations", "relations"];
 const RELATION_KEYS: &[&str] = &["type", "to", "since", "until", "source"];
 
-pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<Entity> {
-    let mut fields = reader.parse_file_as_mapping(file, "an entity", ENTITY_KEYS)?;
+pub(super) fn parse_entity(reader: &mut FileParser<'_>, text: &str) -> Option<Entity> {
+    let mut fields = reader.parse_file_as_mapping(text, "an entity", ENTITY_KEYS)?;
     let id = fields.take_ulid(reader, "id");
     // Any text can be a name, even an empty one: the reference memory server allows it, and its
     // data must be importable.

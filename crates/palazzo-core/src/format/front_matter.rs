@@ -14,8 +14,8 @@ use crate::model::{Code, Slug, TimeZone, quoted};
 const MAX_TITLE_CHARS: usize = 40;
 
 /// Splits front matter from text; the blank line between them belongs to neither.
-pub(crate) fn split_front_matter(file: &str) -> Option<(&str, &str)> {
-    let rest = text_after_opening_fence(file)?;
+pub(crate) fn split_front_matter(whole: &str) -> Option<(&str, &str)> {
+    let rest = text_after_opening_fence(whole)?;
     let mut start = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" && line.starts_with("---") {
@@ -29,9 +29,9 @@ pub(crate) fn split_front_matter(file: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the text after the opening fence of front matter.
-pub(crate) fn text_after_opening_fence(file: &str) -> Option<&str> {
-    let file = file.strip_prefix('\u{feff}').unwrap_or(file);
-    file.strip_prefix("---\n").or_else(|| file.strip_prefix("---\r\n"))
+pub(crate) fn text_after_opening_fence(whole: &str) -> Option<&str> {
+    let whole = whole.strip_prefix('\u{feff}').unwrap_or(whole);
+    whole.strip_prefix("---\n").or_else(|| whole.strip_prefix("---\r\n"))
 }
 
 /// Writes a text after its front matter.

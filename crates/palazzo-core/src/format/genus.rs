@@ -23,8 +23,8 @@ const ATTRIBUTE_KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "
 /// The start of the type of an attribute that links to entities of one genus.
 pub(super) const LINK_PREFIX: &str = "link to ";
 
-pub(super) fn parse_genus(reader: &mut FileParser<'_>, file: &str) -> Option<Genus> {
-    let mut fields = reader.parse_file_as_mapping(file, "a genus", GENUS_KEYS)?;
+pub(super) fn parse_genus(reader: &mut FileParser<'_>, text: &str) -> Option<Genus> {
+    let mut fields = reader.parse_file_as_mapping(text, "a genus", GENUS_KEYS)?;
     let name = fields.take_required_text(reader, "name");
     let plural = fields.take_text(reader, "plural");
     let description = fields.take_text(reader, "description");

@@ -2,7 +2,7 @@
 
 use crate::format::paths::PalacePath;
 use crate::format::{file_kind, room_path};
-use crate::model::{FileKind, ItemId, ItemKind, Palace, PalaceItem};
+use crate::model::{FileKind, ItemId, ItemKind, ItemOrFile, Palace};
 
 /// Returns the item in a file; `None` if the palace has none there.
 pub fn item_in_file(palace: &Palace, path: &str) -> Option<ItemId> {
@@ -24,10 +24,10 @@ pub fn item_in_file(palace: &Palace, path: &str) -> Option<ItemId> {
 }
 
 /// Returns the item in a file, or the settings, for a list of differences.
-pub fn palace_item_in_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
+pub fn item_or_settings_in_file(palace: &Palace, path: &str) -> Option<ItemOrFile> {
     match path {
-        PalacePath::SETTINGS_FILE => Some(PalaceItem::Settings),
-        path => Some(PalaceItem::with_title(palace, item_in_file(palace, path)?)),
+        PalacePath::SETTINGS_FILE => Some(ItemOrFile::Settings),
+        path => Some(ItemOrFile::with_title(palace, item_in_file(palace, path)?)),
     }
 }
 

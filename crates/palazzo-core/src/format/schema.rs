@@ -137,7 +137,7 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
 
 /// Returns whether a path is that of a file in the folder `.palazzo`: of a schema, or of the file
 /// that explains the folder.
-pub fn is_palazzo_path(path: &str) -> bool {
+pub fn is_schema_or_readme_path(path: &str) -> bool {
     path == README_PATH || kind_of_schema_file(path).is_some()
 }
 

@@ -98,10 +98,7 @@ pub(super) fn edit_name_and_entry(text: &str, name: &str, entry: Option<&str>) -
 
 /// Returns the settings for a new palace from those of its template: without `[template]` and
 /// `[actions] allow`, and with the entry room that `entry` makes from the template's.
-pub(super) fn settings_without_template(
-    text: &str,
-    entry: impl Fn(&str) -> String,
-) -> Option<String> {
+pub(super) fn settings_from_template(text: &str, entry: impl Fn(&str) -> String) -> Option<String> {
     let mut document: DocumentMut = text.trim_start_matches('\u{feff}').parse().ok()?;
     document.remove("template");
     if let Some(actions) = document.get_mut("actions").and_then(Item::as_table_like_mut) {
@@ -146,7 +143,7 @@ impl SettingsParser<'_, '_> {
         settings.push_interval =
             sync.and_then(|it| self.parse_number(it, "push_interval", "seconds", PUSH_INTERVALS));
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
-            settings.allow = self.parse_string_list(actions, "allow");
+            settings.allowed_tools = self.parse_string_list(actions, "allowed_tools");
         }
         if let Some(check) = self.parse_section(root, "check", &["silence", "stale_fact_days"]) {
             settings.silenced_codes = self.parse_silenced_codes(check);
@@ -566,7 +563,7 @@ mod tests {
         let text = "# Ours\nformat = 1\nname = \"T\"\nentry = \"{{p.slug}}-hall\"\n\n[template]\n\
             description = \"d\"\n[template.variables.p]\ndescription = \"e\"\n\n[menu]\n\
             layout = \"classic\"\n\n[actions]\nallow = [\"update_entity\"]\n";
-        let settings = settings_without_template(text, |it| it.replace("{{p.slug}}", "atlas"));
+        let settings = settings_from_template(text, |it| it.replace("{{p.slug}}", "atlas"));
         assert_eq!(
             settings.as_deref(),
             Some(
@@ -574,7 +571,7 @@ mod tests {
                  layout = \"classic\"\n"
             )
         );
-        assert_eq!(settings_without_template("name = [", str::to_owned), None);
+        assert_eq!(settings_from_template("name = [", str::to_owned), None);
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn fill_file(
     };
     if path == PalacePath::SETTINGS_FILE {
         let entry = |entry: &str| fill_text(entry, &value_of);
-        return settings::settings_without_template(text, entry)
+        return settings::settings_from_template(text, entry)
             .ok_or_else(|| Diagnostic::for_file(Code::Syntax, path, "this is not TOML"));
     }
     if fill_text(text, &value_of) == text {

@@ -23,8 +23,8 @@ const OPEN_STATUS: &str = "open";
 const RUNNING_STATUS: &str = "running";
 const DONE_STATUS: &str = "done";
 
-pub(super) fn parse_task(reader: &mut FileParser<'_>, path: &str, file: &str) -> Option<Task> {
-    let mut fields = reader.parse_file_as_mapping(file, "a task", TASK_KEYS)?;
+pub(super) fn parse_task(reader: &mut FileParser<'_>, path: &str, text: &str) -> Option<Task> {
+    let mut fields = reader.parse_file_as_mapping(text, "a task", TASK_KEYS)?;
     let title = fields.take_required_text(reader, "title");
     Some(Task {
         subject: parse_subject(reader, &mut fields),
@@ -42,9 +42,9 @@ pub(super) fn parse_task(reader: &mut FileParser<'_>, path: &str, file: &str) ->
 pub(super) fn parse_process(
     reader: &mut FileParser<'_>,
     path: &str,
-    file: &str,
+    text: &str,
 ) -> Option<Process> {
-    let mut fields = reader.parse_file_as_mapping(file, "a process", PROCESS_KEYS)?;
+    let mut fields = reader.parse_file_as_mapping(text, "a process", PROCESS_KEYS)?;
     let at = fields.mapping_start();
     let name = fields.take_required_text(reader, "name");
     let steps = fields.take_value("steps").map(|it| parse_list(reader, it, "steps"));

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::model::{
     GroupBy, GroupHeading, GroupedEntities, GroupedEntity, Grouping, abridge_to_weight,
-    common_prefix_len, whole_words_prefix_len,
+    common_prefix_len_ignoring_case, whole_words_prefix_len,
 };
 
 /// Maximum number of entities that a hall lists, unless it must list more.
@@ -130,7 +130,11 @@ fn boundary_with_shortest_label(
     let middle = grouped.entity_at(ideal)?;
     let around = match first_differing_heading(grouped, &(low - 1..high + 1)) {
         Some(level) => run_with_same_headings(grouped, middle, level + 1),
-        None => run_with_same_prefix(grouped, middle, common_prefix_len(&first.name, &last.name)),
+        None => run_with_same_prefix(
+            grouped,
+            middle,
+            common_prefix_len_ignoring_case(&first.name, &last.name),
+        ),
     };
     let near = [around.start, around.end].into_iter().filter(|it| (low..=high).contains(it));
     near.min_by_key(|it| it.abs_diff(ideal))
@@ -146,7 +150,8 @@ fn run_with_same_prefix(
     let behind = entity.name.get(known..).and_then(|it| it.chars().next());
     let length = known + behind.map_or(0, char::len_utf8);
     let begins_so = |it: &GroupedEntity| {
-        it.headings == entity.headings && common_prefix_len(&it.name, &entity.name) >= length
+        it.headings == entity.headings
+            && common_prefix_len_ignoring_case(&it.name, &entity.name) >= length
     };
     let start = grouped.count_before(|it| it < entity && !begins_so(it));
     let end = grouped.count_before(|it| it <= entity || begins_so(it));
@@ -195,7 +200,7 @@ pub(super) fn label_and_title(
 
 /// Returns the prefix of `name` that distinguishes it from `before`, the name before it.
 pub(super) fn distinguishing_prefix(name: &str, before: &str) -> String {
-    prefix_through_next_letter(name, common_prefix_len(name, before)).to_owned()
+    prefix_through_next_letter(name, common_prefix_len_ignoring_case(name, before)).to_owned()
 }
 
 /// Returns the texts of some headings, without the first `known` ones.
@@ -258,18 +263,19 @@ fn name_range_text(
     let first = grouped.entity_at(part.start)?;
     let run = run_with_same_headings(grouped, first, first.headings.len());
     let scope = run.start.max(all.start)..run.end.min(all.end);
-    let shared = common_prefix_len(name(scope.start)?, name(scope.end - 1)?);
+    let shared = common_prefix_len_ignoring_case(name(scope.start)?, name(scope.end - 1)?);
     let prefix = |index: usize, others: &[Option<usize>]| {
         let own = name(index)?;
         let others = others.iter().flatten().filter(|it| scope.contains(it));
         let others = others.filter_map(|it| name(*it));
-        let alike = others.map(|it| common_prefix_len(own, it)).fold(shared, usize::max);
+        let alike =
+            others.map(|it| common_prefix_len_ignoring_case(own, it)).fold(shared, usize::max);
         Some(with_whole_number(own, prefix_through_next_letter(own, alike)))
     };
     let (first, last) = (part.start, part.end - 1);
     let (before, behind) = (first.checked_sub(1), Some(part.end));
     let (mut start, mut end) = (prefix(first, &[before])?, prefix(last, &[behind])?);
-    if start != end && common_prefix_len(start, end) == start.len().min(end.len()) {
+    if start != end && common_prefix_len_ignoring_case(start, end) == start.len().min(end.len()) {
         // `Dolomite 4 to Dolomite 9` is clearer than `Dolomite 4 to D`.
         (start, end) =
             (prefix(first, &[before, Some(last)])?, prefix(last, &[behind, Some(first)])?);
@@ -278,7 +284,7 @@ fn name_range_text(
     let start = abbreviate_prefix(start, whole_words_prefix_len(start, shared));
     let end = abbreviate_prefix(
         end,
-        whole_words_prefix_len(end, shared.max(common_prefix_len(name(first)?, end))),
+        whole_words_prefix_len(end, shared.max(common_prefix_len_ignoring_case(name(first)?, end))),
     );
     Some(if stands_for_all { start } else { format!("{start} to {end}") })
 }

@@ -91,7 +91,7 @@ impl Conflict {
 /// The last change of one side of a merge to a file or a field. It decides which side stands in a
 /// conflict, and is kept with the value that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct LastChange {
     /// The name of the author.
     pub author: String,
     /// The author time of the commit.

@@ -75,7 +75,7 @@ type DrawerSortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 
 /// Parses the id of a drawer: alone, or at the end of the name that clients receive,
 /// `drawer_code_auth_01KJ…`.
-pub fn drawer_id_in_name(name: &str) -> Option<Ulid> {
+pub fn parse_drawer_id(name: &str) -> Option<Ulid> {
     let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
     let (before, id) = name.split_at(start);
     let is_name = before.is_empty() || before.starts_with("drawer_");
@@ -122,7 +122,7 @@ impl Drawers {
 
     /// Returns when Palazzo filed the drawer in `file`: the time of the id that the file is named by.
     /// `filed` may be the date of a document.
-    pub fn time_in_file_name(&self, file: &str) -> Option<DateTime<Utc>> {
+    pub fn filing_time_from_id(&self, file: &str) -> Option<DateTime<Utc>> {
         let id = self.drawer_in_file(file)?.id;
         is_named_by_id(file, id).then(|| id.datetime().into())
     }

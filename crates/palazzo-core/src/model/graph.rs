@@ -115,11 +115,11 @@ impl Graph {
         self.entities.values().chain(self.loose_ends.values()).map(|(_, entity)| entity)
     }
 
-    /// Returns the entities with `needle`, which is in lower case, in name, genus or an observation,
-    /// in any case and in no particular order; `None` if the needle is empty or has a NUL character.
-    pub fn entities_containing(&self, needle: &str) -> Option<Vec<&Entity>> {
+    /// Returns the entities with `lowercase_needle` in name, genus or an observation,
+    /// in any case and in no particular order; `None` if it is empty or has a NUL character.
+    pub fn entities_containing(&self, lowercase_needle: &str) -> Option<Vec<&Entity>> {
         let all = || self.entities.iter().map(|(name, (_, entity))| (name, entity));
-        let names = self.folded_texts.find(needle, all)?;
+        let names = self.folded_texts.find(lowercase_needle, all)?;
         Some(names.into_iter().filter_map(|it| self.get(it)).collect())
     }
 
@@ -211,7 +211,9 @@ impl Graph {
         let links = self.genus_definitions().flat_map(|genus| {
             let links =
                 genus.attributes.iter().filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
-            links.flat_map(|(key, _)| self.names_by_attribute_value(&genus.name, key, &lower))
+            links.flat_map(|(key, _)| {
+                self.possible_names_by_attribute_value(&genus.name, key, &lower)
+            })
         });
         let sources =
             self.incoming_relations(name).map(|it| (it.from.name.clone(), it.from.is_defined));
@@ -349,7 +351,7 @@ impl Graph {
 
     /// Yields the names of the entities of `genus` whose attribute may have this value, given in
     /// lower case. Hashes can collide, so the caller must check.
-    pub(crate) fn names_by_attribute_value(
+    pub(crate) fn possible_names_by_attribute_value(
         &self,
         genus: &str,
         key: &str,

@@ -20,7 +20,7 @@ pub type FileHistories = BTreeMap<String, FileHistory>;
 
 /// When each room came into the palace, by the room's id: a room with a higher number came later.
 /// A room of another machine, which may be older, comes when it is synchronized.
-pub type RoomArrivals = HashMap<Ulid, usize>;
+pub type RoomArrivalOrder = HashMap<Ulid, usize>;
 
 /// The history of one file (v2 section 3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ impl From<RecentCommits> for Vec<u32> {
 
 /// Why what was written about a file may be out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StaleFile {
+pub enum StaleReason {
     /// The file does not exist any more.
     Gone,
     /// At least half of its lines are gone or changed.
@@ -86,7 +86,7 @@ pub enum StaleFile {
 
 /// The commit in which a file first appeared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileCreation {
+pub struct FileCommit {
     /// The commit.
     pub commit: CommitId,
     /// Its author.

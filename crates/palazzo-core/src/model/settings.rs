@@ -25,7 +25,7 @@ pub struct Settings {
     /// The shortest time in seconds between two pushes of a machine by a server.
     pub push_interval: Option<u32>,
     /// Tools that change something and that query actions may call nevertheless.
-    pub allow: Vec<String>,
+    pub allowed_tools: Vec<String>,
     /// The zone of times and days in files that name none.
     pub time_zone: TimeZone,
     /// The codes of warnings and notes that are not reported.
@@ -85,7 +85,7 @@ impl Settings {
             hand_edits: HandEditMode::default(),
             sign: SigningMode::default(),
             push_interval: None,
-            allow: Vec::new(),
+            allowed_tools: Vec::new(),
             time_zone: TimeZone::UTC,
             silenced_codes: BTreeSet::new(),
             stale_fact_days: None,

@@ -126,7 +126,7 @@ pub fn compare_alphabetically(a: &str, b: &str) -> Ordering {
 }
 
 /// Returns the length in bytes of the common prefix of two texts, ignoring ASCII case.
-pub fn common_prefix_len(a: &str, b: &str) -> usize {
+pub fn common_prefix_len_ignoring_case(a: &str, b: &str) -> usize {
     let alike = lowercase_bytes(a).zip(lowercase_bytes(b)).take_while(|(a, b)| a == b).count();
     (0..=alike).rev().find(|it| a.is_char_boundary(*it)).unwrap_or_default()
 }
@@ -224,7 +224,7 @@ pub fn fold_name(name: &str) -> String {
 
 /// Yields the words of a text that can be paths of files, relative to some folder: `src/main.rs`,
 /// `README.md:12`. None of them leads out of that folder. Most of them name no file.
-pub fn file_names(text: &str) -> impl Iterator<Item = &str> {
+pub fn possible_file_paths(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "`'\"()[]{}<>,;|*=".contains(c);
     text.split(is_end).map(without_position).filter(|it| can_be_path(it))
 }
@@ -331,9 +331,9 @@ mod tests {
         assert_eq!(names, ["", "a", "a b", "ab", "B", "b", "C", "Ä"]);
         assert_eq!(
             [
-                common_prefix_len("Stasis", "status"),
-                common_prefix_len("ä", "ö"),
-                common_prefix_len("a", "")
+                common_prefix_len_ignoring_case("Stasis", "status"),
+                common_prefix_len_ignoring_case("ä", "ö"),
+                common_prefix_len_ignoring_case("a", "")
             ],
             [3, 0, 0]
         );
@@ -342,14 +342,14 @@ mod tests {
     #[test]
     fn paths_are_found_without_lines_and_punctuation() {
         let text = "See `src/main.rs:12:3`, [the book](./docs/a-b.md#top) and README.md.";
-        let found: Vec<_> = file_names(text).collect();
+        let found: Vec<_> = possible_file_paths(text).collect();
         assert_eq!(found, ["src/main.rs", "docs/a-b.md", "README.md"]);
     }
 
     #[test]
     fn no_path_leads_outside() {
         let text = "/etc/passwd ../a.rs a/../b.rs a//b.rs https://a.b/c.d C:\\a.b ... e.";
-        assert_eq!(file_names(text).collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(possible_file_paths(text).collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

@@ -16,17 +16,17 @@ const MAX_VALUE_CHARS: usize = 60;
 /// Maximum number of characters of an author's name.
 const MAX_AUTHOR_CHARS: usize = 40;
 
-/// Renders the notice on a conflict in a room or an entity; `writer` is the tool with which an agent
+/// Renders the notice on a conflict in a room or an entity; `writing_tool` is the tool with which an agent
 /// writes its fields, if there is one.
-pub fn conflict_notice(it: &OpenConflict, writer: Option<&str>, reader: Reader) -> String {
+pub fn conflict_notice(it: &OpenConflict, writing_tool: Option<&str>, reader: Reader) -> String {
     let sentence = conflict_sentence(&it.conflict, Some(reader.now));
-    let remedy = match (reader.audience, writer) {
+    let remedy = match (reader.audience, writing_tool) {
         (Audience::Person, _) => {
             let id = quote_for_shell(&it.short_id);
             format!("edit the field, or `palazzo resolve {id} stands|other`")
         }
-        (Audience::Agent, writer) => {
-            let with = writer.map(|it| format!(" with {it}")).unwrap_or_default();
+        (Audience::Agent, writing_tool) => {
+            let with = writing_tool.map(|it| format!(" with {it}")).unwrap_or_default();
             let id = Value::from(it.short_id.as_str());
             format!(
                 "write the field{with}, or resolve {{\"conflict\": {id}, \"take\": \"stands\" \

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::DiaryEntry;
 use crate::render::ago;
-use crate::render::text::{name_in_sentence, printable_text, title_in_heading};
+use crate::render::text::{name_in_sentence, text_in_page, title_in_heading};
 
 /// Renders an entry in the diary of `agent`; `origin` is where it comes from.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, origin: &str, now: DateTime<Utc>) -> String {
@@ -14,6 +14,6 @@ pub fn diary_entry(entry: &DiaryEntry, agent: &str, origin: &str, now: DateTime<
         title_in_heading(&entry.topic),
         name_in_sentence(agent),
         written.unwrap_or_default(),
-        printable_text(&entry.text)
+        text_in_page(&entry.text)
     )
 }

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
-    count_with_noun, name_in_list, name_in_sentence, one_line, printable_text, title_in_heading,
+    count_with_noun, name_in_list, name_in_sentence, one_line, text_in_page, title_in_heading,
     title_in_row, truncate, whole_line, word_or_quoted,
 };
 use crate::render::{age_or_day, mark_imitations, origin_suffix, provenance};
@@ -110,13 +110,13 @@ pub fn later_texts(
 /// Renders a drawer.
 pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let text = &view.drawer.text;
-    let (title, heading) = (drawer_title(view.drawer), drawer_heading(view, now));
+    let (title, heading) = (drawer_title(view.drawer), drawer_subtitle(view, now));
     let title = title_in_heading(&title);
-    format!("── {title} ──\n{heading}\n\n{}", printable_text(text))
+    format!("── {title} ──\n{heading}\n\n{}", text_in_page(text))
 }
 
 /// Renders where a drawer is, who filed it and when, and how it came there.
-pub fn drawer_heading(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
+pub fn drawer_subtitle(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let DrawerView { drawer, shelf, room, provenance } = view;
     let filed = drawer.filed.map(|it| format!(", filed {}", age_or_day(it, now)));
     let by = provenance.by.as_ref().map(|it| format!(" by {}", name_in_sentence(it)));

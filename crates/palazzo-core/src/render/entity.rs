@@ -36,7 +36,7 @@ pub fn entity_list(
     which: &str,
     shown: &[&Entity],
     lines: &[Option<String>],
-    facts: &[ListedFacts],
+    facts: &[ListedContent],
     (page, total): (usize, usize),
 ) -> String {
     if total == 0 {
@@ -53,17 +53,17 @@ pub fn entity_list(
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let facts = facts.get(place).unwrap_or(&ListedFacts::LeftOut);
+        let facts = facts.get(place).unwrap_or(&ListedContent::LeftOut);
         let note = facts.note();
         text.push_str(&format!("  {number}. {}{note}\n", entity_summary(entity)));
-        if let ListedFacts::Shown(_) = facts {
+        if let ListedContent::Shown(_) = facts {
             text.push_str(&facts.lines());
         } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
     let is_list = lines.iter().all(Option::is_none);
-    if is_list && facts.len() > 1 && facts.contains(&ListedFacts::LeftOut) {
+    if is_list && facts.len() > 1 && facts.contains(&ListedContent::LeftOut) {
         let number = Layout::Wide.number_of_slot(Slot::Everything);
         text.push_str(&format!("  {number} reads these whole\n"));
     }
@@ -75,7 +75,7 @@ pub fn entity_list(
 
 /// The contents of an item in a list: the facts of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListedFacts {
+pub enum ListedContent {
     /// They are shown below the name, a fact per line.
     Shown(String),
     /// The visit was shown them before.
@@ -84,7 +84,7 @@ pub enum ListedFacts {
     LeftOut,
 }
 
-impl ListedFacts {
+impl ListedContent {
     /// Returns what stands behind the name.
     pub(super) fn note(&self) -> &'static str {
         if *self == Self::ReadAbove { " (read above)" } else { "" }
@@ -120,13 +120,13 @@ pub fn whole_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
 }
 
 /// Renders everything about one of several entities: without headings and the age of its file.
-pub fn compact_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
+pub fn entity_without_headings(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
     entity_page(view, PageNumber { page: 1, size: usize::MAX }, Headings::LeftOut, now)
 }
 
 /// Renders everything about an entity but its name, genus and status, as one of several.
 pub fn entity_facts(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
-    let page = compact_entity(view, now);
+    let page = entity_without_headings(view, now);
     page.lines().skip(2).collect::<Vec<_>>().join("\n")
 }
 
@@ -158,7 +158,7 @@ fn entity_page(
     let longest = longest.max(attributes.len());
     let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
-    let heading = mark_imitations(&entity_heading(it, view.history.filter(|_| has_headings), now));
+    let heading = mark_imitations(&entity_subtitle(it, view.history.filter(|_| has_headings), now));
     let mut text = format!("── {} ──\n{heading}{which}\n", title_in_heading(&it.name));
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
@@ -219,7 +219,7 @@ pub fn attribute_and_relation_lines(it: &Entity) -> impl Iterator<Item = String>
 }
 
 /// Renders the genus and the status of an entity, and how old its file is, if its history is given.
-pub fn entity_heading(it: &Entity, history: Option<FileHistory>, now: DateTime<Utc>) -> String {
+pub fn entity_subtitle(it: &Entity, history: Option<FileHistory>, now: DateTime<Utc>) -> String {
     let mut text = replace_separators(&name_in_sentence(&it.genus));
     if let Some(status) = &it.status {
         text.push_str(&format!(" · {}", replace_separators(&name_in_sentence(status))));
@@ -281,7 +281,7 @@ fn relation_lines<'a>(
 }
 
 /// Renders the number of relations that are left out because of an invalid date.
-pub fn skipped_relations_note(number: usize) -> String {
+pub fn unreadable_dates_note(number: usize) -> String {
     match number {
         0 => String::new(),
         1 => "Left out: 1 relation, with a date that cannot be read.\n".to_owned(),

@@ -5,7 +5,7 @@ use crate::render::shortened_names::{abridge_quoted, common_prefix, distinct_lab
 use crate::render::text::{
     group_thousands, in_quotes, name_in_sentence, title_in_heading, title_in_row,
 };
-use crate::render::{ListedFacts, mark_imitations};
+use crate::render::{ListedContent, mark_imitations};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
 /// page of thirty stays below five hundred tokens. A name beside a genus or a status has a
@@ -25,7 +25,7 @@ pub struct EntityListing<'a> {
     /// The entities on this page, in the order of their numbers.
     pub entities: Vec<&'a Entity>,
     /// The facts of the entities, in their order; those that are missing are left out.
-    pub facts: Vec<ListedFacts>,
+    pub facts: Vec<ListedContent>,
     /// An additional sentence about the listing.
     pub note: Option<String>,
 }
@@ -83,7 +83,7 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
     let labels = distinct_labels(&names, shared.len());
     let numbers = (0..).map(|place| Layout::Wide.number_of_slot(Slot::Result(place)));
     let lines = labels.iter().zip(&notes).zip(numbers);
-    let facts = facts.iter().chain(std::iter::repeat(&ListedFacts::LeftOut));
+    let facts = facts.iter().chain(std::iter::repeat(&ListedContent::LeftOut));
     let lines = lines.zip(facts).map(|(((it, notes), number), facts)| {
         format!("  {number}. {it}{notes}{}\n{}", facts.note(), facts.lines())
     });

@@ -3,7 +3,7 @@
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
 use crate::render::text::{
-    in_quotes, name_in_sentence, one_line, printable_text, title_after_label, title_in_heading,
+    in_quotes, name_in_sentence, one_line, text_in_page, title_after_label, title_in_heading,
     truncate, word_or_quoted,
 };
 
@@ -41,7 +41,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
         );
     };
     let mut page = format!("── {} ──\n", title_in_heading(&genus.name));
-    page.extend(genus.description.iter().map(|it| format!("{}\n", printable_text(it))));
+    page.extend(genus.description.iter().map(|it| format!("{}\n", text_in_page(it))));
     page.push_str(&format!("{}\n", genus_count_line(count)));
     if let Some(plural) = &genus.plural {
         page.push_str(&format!("Plural: {}\n", title_after_label(plural)));

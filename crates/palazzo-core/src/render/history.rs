@@ -25,7 +25,7 @@ pub fn log(commits: &[(&CommitSummary, Option<String>, String)], now: DateTime<U
 }
 
 /// Renders the age, the date and the id of a commit.
-pub fn commit_description(it: &CommitSummary, now: DateTime<Utc>) -> String {
+pub fn commit_age_and_id(it: &CommitSummary, now: DateTime<Utc>) -> String {
     format!("{} ({}, {})", ago(it.at, now), it.at.format("%Y-%m-%d %H:%M UTC"), it.short)
 }
 
@@ -35,7 +35,7 @@ pub fn as_of_notice(name: &str, commit: &CommitSummary, now: DateTime<Utc>) -> S
         "This is {} as it was {}: look around, but nothing can be changed. \
          set_workspace without `as_of` returns to the present.\n\n",
         name_in_sentence(name),
-        commit_description(commit, now)
+        commit_age_and_id(commit, now)
     )
 }
 
@@ -48,7 +48,7 @@ pub fn version_summary(
 ) -> String {
     let mut parts = Vec::new();
     if let Some(it) = then {
-        parts.push(format!("as it was {}", commit_description(it, now)));
+        parts.push(format!("as it was {}", commit_age_and_id(it, now)));
     }
     if let Some(FileHistory { count, created, updated, .. }) = versions {
         parts.push(format!("v{count}, changed {}", ago(updated, now)));

@@ -1,7 +1,7 @@
 //! Marks lines of palace text that imitate a line of the server.
 //!
 //! A palace may come from a stranger. A description that contains `Notices:` or a whole menu would
-//! read as if the server had written it. Such a line gets [`SIGN`] before it, at its very beginning;
+//! read as if the server had written it. Such a line gets [`IMITATION_MARK`] before it, at its very beginning;
 //! no line of the server begins with it. Tools remove the sign from their input again, so that an
 //! agent that copies what it has read does not store it.
 
@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::model::{is_invisible, letter_that_looks_like};
 
 /// The sign before a line of palace text that begins like a line of the server.
-pub const SIGN: &str = "│ ";
+pub const IMITATION_MARK: &str = "│ ";
 
 /// The beginning of a line with the title of a room, an item or a map.
 const FRAME: &str = "── ";
@@ -201,14 +201,14 @@ static FOLDED_LABELS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
 /// How many characters of a line are compared: more than the longest label has with a name.
 const COMPARED_CHARS: usize = 400;
 
-/// Adds [`SIGN`] to each line of a palace's text that begins like a line of the server.
+/// Adds [`IMITATION_MARK`] to each line of a palace's text that begins like a line of the server.
 pub fn mark_imitations(text: &str) -> String {
     let mut finder = ImitationFinder::default();
     let mut marked = String::with_capacity(text.len());
     for line in split_lines_inclusive(text) {
         // A second sign would say nothing more.
-        if finder.is_imitation(unsigned(line)) && !line.starts_with(SIGN) {
-            marked.push_str(SIGN);
+        if finder.is_imitation(unsigned(line)) && !line.starts_with(IMITATION_MARK) {
+            marked.push_str(IMITATION_MARK);
         }
         marked.push_str(line);
     }
@@ -223,9 +223,9 @@ pub fn is_title_of_server(title: &str) -> bool {
     titles.into_iter().any(|it| folded.iter().any(|title| title.starts_with(&it)))
 }
 
-/// Removes [`SIGN`] from the lines that [`mark_imitations`] would mark without it. Any other line
+/// Removes [`IMITATION_MARK`] from the lines that [`mark_imitations`] would mark without it. Any other line
 /// stays as it is, such as one of a drawing of a tree.
-pub fn strip_marks(text: &str) -> String {
+pub fn unmark_imitations(text: &str) -> String {
     let mut finder = ImitationFinder::default();
     let mut stripped = String::with_capacity(text.len());
     for line in split_lines_inclusive(text) {
@@ -271,7 +271,7 @@ fn split_lines_inclusive(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn unsigned(line: &str) -> &str {
-    line.strip_prefix(SIGN).unwrap_or(line)
+    line.strip_prefix(IMITATION_MARK).unwrap_or(line)
 }
 
 /// Returns whether a folded line begins like an entry of [`SERVER_LINES`]. A small first letter is
@@ -479,7 +479,7 @@ mod tests {
     use super::*;
 
     fn is_marked(line: &str) -> bool {
-        mark_imitations(line) == format!("{SIGN}{line}")
+        mark_imitations(line) == format!("{IMITATION_MARK}{line}")
     }
 
     /// Lines of ordinary texts.
@@ -731,7 +731,7 @@ mod tests {
             "1. A\n│ Scrolls:\n│  21. B\n│ ②. C\n12th\n1984 D\n│ 0 e · 1 f"
         );
         let minutes = "Note: x\n\nAgenda\n\n09:30 Coffee\n1. Budget\n2026 was good\n42: answer";
-        assert_eq!(mark_imitations(minutes), format!("{SIGN}{minutes}"));
+        assert_eq!(mark_imitations(minutes), format!("{IMITATION_MARK}{minutes}"));
         assert_eq!(
             mark_imitations("Actions:\n\n1. A\n\n2. B\nx\n3. C\n\ny\n4. D"),
             "│ Actions:\n\n│ 1. A\n\n│ 2. B\nx\n│ 3. C\n\ny\n4. D"
@@ -760,7 +760,7 @@ mod tests {
     fn drawings_of_trees_are_neither_marked_nor_stripped() {
         let tree = "src\n│   ├── main.rs\n│   └── mcp\n│       └── mod.rs\n├── │ x\n│\n└── y\n";
         assert_eq!(mark_imitations(tree), tree);
-        assert_eq!(strip_marks(tree), tree);
+        assert_eq!(unmark_imitations(tree), tree);
     }
 
     proptest! {
@@ -772,11 +772,11 @@ mod tests {
             )
         ) {
             let text = lines.concat();
-            let (marked, stripped) = (mark_imitations(&text), strip_marks(&text));
+            let (marked, stripped) = (mark_imitations(&text), unmark_imitations(&text));
             prop_assert_eq!(mark_imitations(&marked), marked.clone());
-            prop_assert_eq!(strip_marks(&marked), stripped.clone());
+            prop_assert_eq!(unmark_imitations(&marked), stripped.clone());
             prop_assert_eq!(mark_imitations(&stripped), marked);
-            prop_assert_eq!(strip_marks(&stripped), stripped.clone());
+            prop_assert_eq!(unmark_imitations(&stripped), stripped.clone());
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{
     Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileHistory, ItemDiff,
-    ItemElement, ItemId, NavigationTarget, PalaceItem, Relation, RoomId,
+    ItemElement, ItemId, ItemOrFile, NavigationTarget, Relation, RoomId,
 };
 use crate::render::MapView;
 use crate::render::palace_diff::change_summary;
@@ -30,11 +30,11 @@ pub fn item_diff_json(diff: &ItemDiff) -> Value {
 
 /// Returns the kind of an item, and its name: that of a room is its wing and slug, that of a file
 /// its path.
-pub fn item_kind_and_name(item: &PalaceItem) -> (&'static str, String) {
+pub fn item_kind_and_name(item: &ItemOrFile) -> (&'static str, String) {
     match item {
-        PalaceItem::Settings => ("settings", "palace.toml".to_owned()),
-        PalaceItem::File(path) => ("file", path.clone()),
-        PalaceItem::Item { id, title } => {
+        ItemOrFile::Settings => ("settings", "palace.toml".to_owned()),
+        ItemOrFile::File(path) => ("file", path.clone()),
+        ItemOrFile::Item { id, title } => {
             let name = match id {
                 ItemId::Room(id) => id.to_string(),
                 ItemId::Entity(name) | ItemId::Genus(name) => name.clone(),
@@ -88,9 +88,9 @@ fn detail_json(detail: &ChangeDetail) -> Value {
             let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
             json!({ "type": "replaces", "title": title, "written": written })
         }
-        ChangeDetail::TextChanged { text, count, lines } => {
+        ChangeDetail::TextChanged { of, count, lines } => {
             let lines: Vec<_> = lines.iter().flat_map(diff_line_json).collect();
-            json!({ "type": "text", "of": text, "changed_lines": count, "lines": lines })
+            json!({ "type": "of", "of": of, "changed_lines": count, "lines": lines })
         }
         ChangeDetail::ValueChanged { of, was, now } => {
             json!({ "type": "value", "of": of, "was": was, "now": now })
@@ -169,12 +169,12 @@ pub fn item_content_json(added: &[ChangeDetail]) -> Value {
             ChangeDetail::ValueChanged { of, now, .. } => {
                 content.insert(of.clone(), json!(now));
             }
-            ChangeDetail::TextChanged { text, lines, .. } => {
+            ChangeDetail::TextChanged { of, lines, .. } => {
                 let added = lines.iter().filter_map(|it| match it {
                     DiffLine::Added(line) => Some(line.as_str()),
                     _ => None,
                 });
-                let name = if text.is_empty() { "text" } else { text.as_str() };
+                let name = if of.is_empty() { "of" } else { of.as_str() };
                 content.insert(name.to_owned(), json!(added.collect::<Vec<_>>().join("\n")));
             }
             ChangeDetail::PartAdded(part) => {

@@ -9,7 +9,7 @@ use crate::model::{
     UriTarget, quoted,
 };
 use crate::render::resolve_entity_links;
-use crate::render::text::{name_in_sentence, one_line, printable_text, whole_line};
+use crate::render::text::{name_in_sentence, one_line, text_in_page, whole_line};
 
 /// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;
@@ -25,7 +25,7 @@ pub fn room_markdown(
     let mut page = format!("# {}\n", escape_link_text(&room.name));
     if !room.description.is_empty() {
         let description = resolve_entity_links(&room.description, &palace.graph);
-        page.push_str(&format!("\n{}\n", closed_markdown(&printable_text(&description))));
+        page.push_str(&format!("\n{}\n", closed_markdown(&text_in_page(&description))));
     }
     let link = |name: &str, to: &RoomId| room_link(palace, workspace, name, to);
     let actions = room.actions.iter().map(|it| action_item(palace, workspace, id, it));
@@ -66,7 +66,7 @@ pub fn scroll_markdown(
         escape_link_text(title),
         escape_link_text(&name_in_sentence(by)),
         escape_link_text(origin),
-        printable_text(&resolve_entity_links(body, &palace.graph))
+        text_in_page(&resolve_entity_links(body, &palace.graph))
     )
 }
 
@@ -97,7 +97,7 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
             format!("{label}: {}", code_span(&format!("{} {params}", one_line(tool))))
         }
         ActionKind::Text { content } => {
-            let quoted: Vec<_> = printable_text(&resolve_entity_links(content, &palace.graph))
+            let quoted: Vec<_> = text_in_page(&resolve_entity_links(content, &palace.graph))
                 .lines()
                 .map(|it| format!("  > {it}").trim_end().to_owned())
                 .collect();

@@ -2,10 +2,10 @@
 
 use crate::model::{
     Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement,
-    ItemId, NavigationTarget, PalaceItem, Relation,
+    ItemId, ItemOrFile, NavigationTarget, Relation,
 };
 use crate::render::text::{
-    count_with_noun, has_more_words_than, in_quotes, looks_like_single_mark, name_in_sentence,
+    count_with_noun, has_more_words_than, in_quotes, looks_like_single_quote, name_in_sentence,
     one_line, title_after_label, truncate, whole_line,
 };
 
@@ -78,11 +78,11 @@ pub fn counted_change_summary(change: &ChangeKind) -> String {
 }
 
 /// Renders the kind and the name of an item.
-pub fn item_label(item: &PalaceItem) -> String {
+pub fn item_label(item: &ItemOrFile) -> String {
     let (id, title) = match item {
-        PalaceItem::Settings => return "settings".to_owned(),
-        PalaceItem::Item { id, title } => (id, title),
-        PalaceItem::File(path) => return format!("file {}", path_label(path)),
+        ItemOrFile::Settings => return "settings".to_owned(),
+        ItemOrFile::Item { id, title } => (id, title),
+        ItemOrFile::File(path) => return format!("file {}", path_label(path)),
     };
     let title_or =
         |path: &str| title.as_ref().map_or_else(|| path_label(path), |it| quoted_label(it));
@@ -120,8 +120,8 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         ChangeDetail::Replaces { title, written } => {
             format!("replaces {} of {}", quoted_label(title), written.format("%F %R"))
         }
-        ChangeDetail::TextChanged { text, count: number, .. } => {
-            let text = format!("{} changed", one_line(text));
+        ChangeDetail::TextChanged { of, count: number, .. } => {
+            let text = format!("{} changed", one_line(of));
             format!("{} ({})", text.trim_start(), count_with_noun(*number, "line"))
         }
         ChangeDetail::ValueChanged { of, was, now } => match (was, now) {
@@ -183,7 +183,7 @@ pub fn relation_validity(it: &Relation) -> Option<String> {
 
 /// Quotes a text, so that it cannot end the quotation.
 fn quoted_label(text: &str) -> String {
-    match text.contains(looks_like_single_mark) {
+    match text.contains(looks_like_single_quote) {
         true => in_quotes(&truncate(text, MAX_CHARS)),
         false => format!("'{}'", short_line(text)),
     }
@@ -277,7 +277,7 @@ fn detail_lines(detail: &ChangeDetail) -> Vec<ContentLine> {
         ChangeDetail::ValueChanged { of, was, now } => {
             value_lines(of, was.as_deref(), now.as_deref())
         }
-        ChangeDetail::TextChanged { text, lines, .. } => text_lines(text, lines),
+        ChangeDetail::TextChanged { of, lines, .. } => text_lines(of, lines),
         ChangeDetail::PartAdded(it) => part_lines('+', it),
         ChangeDetail::PartRemoved(it) => part_lines('-', it),
         ChangeDetail::PartChanged { was, now } => {
@@ -348,7 +348,7 @@ fn part_lines(sign: char, part: &ItemElement) -> Vec<ContentLine> {
 }
 
 fn action_lines(sign: char, action: &Action) -> Vec<ContentLine> {
-    let label = match action.label.contains(looks_like_single_mark) {
+    let label = match action.label.contains(looks_like_single_quote) {
         true => format!("action {}", in_quotes(&action.label)),
         false => format!("action '{}'", whole_line(&action.label)),
     };

@@ -7,8 +7,9 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text,
-    replace_separators, title_after_label, title_in_heading, title_in_row, whole_line,
+    count_with_noun, in_quotes, label_in_menu, looks_like_single_quote, one_line,
+    replace_separators, text_in_page, title_after_label, title_in_heading, title_in_row,
+    whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
@@ -80,7 +81,7 @@ pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
     let mut page = format!("── {} ──\n", title_in_heading(&room.name));
     if !view.description.is_empty() {
-        page.push_str(&printable_text(&view.description));
+        page.push_str(&text_in_page(&view.description));
         page.push('\n');
     }
     page.push_str(&scroll_section(view));
@@ -108,7 +109,7 @@ pub fn hall(view: &RoomView<'_>) -> String {
 /// Renders a room that is not built yet (v1 section 9). `door` is the label of the door that
 /// led here; `context` lists related entities; `advice` is how to build it.
 pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str, advice: &str) -> String {
-    let door = match door.contains(looks_like_single_mark) {
+    let door = match door.contains(looks_like_single_quote) {
         true => in_quotes(door),
         false => format!("'{}'", one_line(door)),
     };

@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
     count_with_noun, group_thousands, has_note, in_quotes, name_in_sentence, one_line,
-    printable_text, title_in_heading, title_in_row, truncate, whole_line,
+    text_in_page, title_in_heading, title_in_row, truncate, whole_line,
 };
-use crate::render::{SIGN, ago, mark_imitations, origin_suffix, short_provenance};
+use crate::render::{IMITATION_MARK, ago, mark_imitations, origin_suffix, short_provenance};
 
 /// A scroll, and where it comes from.
 #[derive(Clone, Debug)]
@@ -34,13 +34,13 @@ pub fn scroll(view: &ScrollView<'_>, text: &str, room: &str, now: DateTime<Utc>)
     format!(
         "── {} ──\n{}\n\n{}\n",
         title_in_heading(&view.scroll.title),
-        scroll_heading(view, room, now),
-        printable_text(text)
+        scroll_subtitle(view, room, now),
+        text_in_page(text)
     )
 }
 
 /// Renders where a scroll is, who wrote it and when, and how it came there.
-pub fn scroll_heading(view: &ScrollView<'_>, room: &str, now: DateTime<Utc>) -> String {
+pub fn scroll_subtitle(view: &ScrollView<'_>, room: &str, now: DateTime<Utc>) -> String {
     let Scroll { written, by, .. } = view.scroll;
     format!(
         "A scroll in {}, written by {} {}{}.",
@@ -88,7 +88,7 @@ pub struct HitView {
     /// The title of the item: `Hall of Geology`.
     pub title: String,
     /// The kind, the place and the age of the item: `scroll in Great Hall, 3 days ago`.
-    pub place: String,
+    pub note: String,
     /// The text around the match.
     pub snippet: String,
 }
@@ -117,7 +117,7 @@ pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
 /// A word of a query, the number of items in which it stands, and the numbers that open them if they are
 /// few.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WordCount {
+pub struct WordHits {
     /// The word.
     pub word: String,
     /// The number of items.
@@ -126,7 +126,7 @@ pub struct WordCount {
     pub numbers: Vec<usize>,
 }
 
-impl fmt::Display for WordCount {
+impl fmt::Display for WordHits {
     /// Writes `frost 2 (31, 35)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers: Vec<_> = self.numbers.iter().map(usize::to_string).collect();
@@ -141,7 +141,7 @@ impl fmt::Display for WordCount {
 pub fn search_results(
     query: &str,
     (found, again, total): (&[(usize, HitView)], &[usize], usize),
-    items_by_word: &[WordCount],
+    items_by_word: &[WordHits],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
     let shown = found.len() + again.len();
@@ -157,9 +157,9 @@ pub fn search_results(
     }
     // One word stands in all results, unless similar ones were found instead.
     let is_one_word = items_by_word.len() == 1;
-    let rare = |it: &&WordCount| it.count == 0 || it.count <= MAX_RARE_COUNT && !is_one_word;
+    let rare = |it: &&WordHits| it.count == 0 || it.count <= MAX_RARE_COUNT && !is_one_word;
     let words = items_by_word.iter().filter(rare).take(MAX_COUNTED_WORDS);
-    let words: Vec<_> = words.map(WordCount::to_string).collect();
+    let words: Vec<_> = words.map(WordHits::to_string).collect();
     if !words.is_empty() {
         page.push_str(&format!("  Items with rare words: {}\n", whole_line(&words.join(", "))));
     }
@@ -183,7 +183,7 @@ pub fn weaker_results(found: &[(usize, HitView)], more: usize) -> Option<String>
 fn result_row((number, it): &(usize, HitView)) -> String {
     let row = match it.title.as_str() {
         "" => format!("  {number}, listed above:\n"),
-        title => format!("  {number}. {} ({})\n", title_in_row(title), one_line(&it.place)),
+        title => format!("  {number}. {} ({})\n", title_in_row(title), one_line(&it.note)),
     };
     match it.snippet_unless_title() {
         Some(passage) => {
@@ -192,7 +192,7 @@ fn result_row((number, it): &(usize, HitView)) -> String {
             let line = passage.trim_start_matches('…');
             let is_row = line.starts_with(char::is_numeric) && has_note(line);
             let imitates = is_row || mark_imitations(line) != line;
-            let sign = if imitates { SIGN } else { "" };
+            let sign = if imitates { IMITATION_MARK } else { "" };
             let passage = if imitates { line } else { &passage };
             format!("{row}      {sign}{passage}\n")
         }
@@ -205,7 +205,7 @@ fn result_row((number, it): &(usize, HitView)) -> String {
 pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> String {
     let mut page = String::new();
     for (it, file) in found {
-        let heading = format!("{} ({})", one_line(&it.title), one_line(&it.place));
+        let heading = format!("{} ({})", one_line(&it.title), one_line(&it.note));
         page.push_str(&format!("{}\n", mark_imitations(&heading)));
         for line in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
             page.push_str(&format!("  {}\n", mark_imitations(&whole_line(line))));
@@ -262,14 +262,14 @@ mod tests {
 
     #[test]
     fn the_items_with_a_rare_word_have_their_numbers() {
-        let count = |word: &str, count, numbers: &[usize]| WordCount {
+        let count = |word: &str, count, numbers: &[usize]| WordHits {
             word: word.to_owned(),
             count,
             numbers: numbers.to_vec(),
         };
         let found = HitView {
             title: "Pump".to_owned(),
-            place: "scroll in Hall".to_owned(),
+            note: "scroll in Hall".to_owned(),
             snippet: String::new(),
         };
         let found = [(31, found)];

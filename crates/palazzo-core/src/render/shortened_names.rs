@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::model::{abridge_to_weight, common_prefix_len, token_weight, whole_words_prefix_len};
+use crate::model::{
+    abridge_to_weight, common_prefix_len_ignoring_case, token_weight, whole_words_prefix_len,
+};
 
 /// A common prefix of all names that is longer than this, in bytes, is shown once.
 const MIN_COMMON_PREFIX: usize = 7;
@@ -31,7 +33,7 @@ pub(super) fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<Str
             let first = names[group[0]].0;
             let alike = group
                 .iter()
-                .map(|it| common_prefix_len(first, names[*it].0))
+                .map(|it| common_prefix_len_ignoring_case(first, names[*it].0))
                 .min()
                 .unwrap_or_default();
             // A name that is a prefix of the others has no part where it differs.
@@ -57,7 +59,11 @@ pub(super) fn abridge_quoted(text: &str, weight: usize) -> String {
 /// [`MIN_COMMON_PREFIX`].
 pub(super) fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
-    let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
+    let bytes = others
+        .iter()
+        .map(|it| common_prefix_len_ignoring_case(first, it))
+        .min()
+        .unwrap_or_default();
     let words = whole_words_prefix_len(first, bytes);
     let is_long_rest = names.iter().all(|it| it.len() >= words + MIN_REST);
     if words > MIN_COMMON_PREFIX && is_long_rest { &first[..words] } else { "" }

@@ -72,7 +72,7 @@ fn looks_like_quotation_mark(it: char) -> bool {
 }
 
 /// Truncates a message that quotes names in backticks: the last quotation is closed.
-pub fn truncate_message(message: &str, max_chars: usize) -> String {
+pub fn truncate_closing_backtick(message: &str, max_chars: usize) -> String {
     let mut shown = truncate(message, max_chars);
     if has_open_backtick(&shown) {
         shown.push('`');
@@ -291,7 +291,7 @@ fn ends_sentence(words: &str) -> bool {
 }
 
 /// Returns whether a character could be taken for the end of a quotation in single marks.
-pub(super) fn looks_like_single_mark(it: char) -> bool {
+pub(super) fn looks_like_single_quote(it: char) -> bool {
     use GeneralCategory as Category;
     matches!(it, '\'' | '＇' | '′' | '‵' | 'ꞌ' | 'ߴ' | 'ߵ' | '❛' | '❜' | '׳' | '՚')
         || matches!(
@@ -387,14 +387,14 @@ fn join_first_words(text: &str, limit: usize) -> String {
 }
 
 /// Makes one line of a name that is stored: replaces line breaks and control characters by blanks.
-pub fn join_lines(text: &str) -> String {
+pub fn storable_line(text: &str) -> String {
     let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
     join_words(&clean.collect::<String>())
 }
 
 /// Makes a text of a palace safe for a page: shows hidden characters as escapes, keeps the lines, and
 /// marks those that imitate a line of the server.
-pub fn printable_text(text: &str) -> String {
+pub fn text_in_page(text: &str) -> String {
     // Marked first: an escape within a label would hide the imitation.
     printable_text_for_html(&mark_imitations(without_byte_order_mark(text).trim_end()))
 }
@@ -618,8 +618,8 @@ mod tests {
 
     #[test]
     fn a_message_that_is_cut_within_a_name_closes_its_quotation() {
-        assert_eq!(truncate_message("`abcdef` is", 5), "`abcd…`");
-        assert_eq!(truncate_message("`ab` is long", 6), "`ab` i…");
+        assert_eq!(truncate_closing_backtick("`abcdef` is", 5), "`abcd…`");
+        assert_eq!(truncate_closing_backtick("`ab` is long", 6), "`ab` i…");
     }
 
     #[test]

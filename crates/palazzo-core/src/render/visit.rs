@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::model::{
-    ChangeKind, HandOver, ItemDiff, ItemElement, PalaceItem, RecordedVisit, RepeatedChange,
+    ChangeKind, ChangeSteps, HandOver, ItemDiff, ItemElement, ItemOrFile, RecordedVisit,
     RepeatedChanges, VisitDetails,
 };
 use crate::render::item_json::item_kind_and_name;
@@ -30,7 +30,7 @@ fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let undone = visit.undone_amount().word().map(|it| format!("  ({it})")).unwrap_or_default();
     let (client, changes) = (client_name(visit), changes_in_words(items));
     let mut row = format!("{id}  {age:<14}  {client}  {changes}{undone}\n");
-    let left = hand_over.as_ref().map(|it| format!("; left {}", hand_over_in_words(it)));
+    let left = hand_over.as_ref().map(|it| format!("; left {}", hand_over_line(it)));
     let width = id.len() + 2;
     row.push_str(&format!(
         "{:width$}{}{}\n",
@@ -108,13 +108,13 @@ pub fn changes_title(visit: &RecordedVisit) -> &'static str {
     }
 }
 
-fn repeated_change(change: &RepeatedChange) -> String {
+fn repeated_change(change: &ChangeSteps) -> String {
     match change {
-        RepeatedChange::Presence(states) => {
+        ChangeSteps::Presence(states) => {
             let words = states.iter().map(|it| if *it { "added" } else { "removed" });
             words.collect::<Vec<_>>().join(", then ")
         }
-        RepeatedChange::Value { of, states } => {
+        ChangeSteps::Value { of, states } => {
             let state = |it: &Option<String>| match it {
                 Some(value) => value_label(of, value),
                 None => "none".to_owned(),
@@ -122,8 +122,8 @@ fn repeated_change(change: &RepeatedChange) -> String {
             let states: Vec<_> = states.iter().map(state).collect();
             format!("{} {}", one_line(of), states.join(" → "))
         }
-        RepeatedChange::Part(states) => steps_of_part(states).join(", then "),
-        RepeatedChange::Text { of, versions } => {
+        ChangeSteps::Part(states) => steps_of_part(states).join(", then "),
+        ChangeSteps::Text { of, versions } => {
             let of = if of.is_empty() { "the text" } else { of };
             format!("{versions} versions of {}", one_line(of))
         }
@@ -169,7 +169,7 @@ pub fn client_name(visit: &RecordedVisit) -> String {
 }
 
 /// Renders the title and the first line of a hand-over.
-pub fn hand_over_in_words(hand_over: &HandOver) -> String {
+pub fn hand_over_line(hand_over: &HandOver) -> String {
     let (title, line) = (in_quotes(&hand_over.title), one_line(hand_over.first_line()));
     match line.is_empty() || line == one_line(&hand_over.title) {
         true => title,
@@ -180,7 +180,7 @@ pub fn hand_over_in_words(hand_over: &HandOver) -> String {
 /// Says in words what changed: `room hall added, 2 scrolls added, 3 entities changed`. A single item
 /// of a kind has its name.
 pub fn changes_in_words(items: &[ItemDiff]) -> String {
-    let mut groups = BTreeMap::<(usize, &'static str), Vec<&PalaceItem>>::new();
+    let mut groups = BTreeMap::<(usize, &'static str), Vec<&ItemOrFile>>::new();
     for (item, verb) in verbs_by_item(items) {
         let (kind, _) = item_kind_and_name(item);
         groups.entry((verb, kind)).or_default().push(item);
@@ -196,7 +196,7 @@ pub fn changes_in_words(items: &[ItemDiff]) -> String {
 
 /// Returns each item once, with what happened to it: 0 for added, 1 for changed, 2 for removed. If
 /// others changed an item in between, it is several times in the list, the newest first.
-fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&PalaceItem, usize> {
+fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&ItemOrFile, usize> {
     let mut verbs = BTreeMap::new();
     for it in items {
         let verb = match it.change {
@@ -286,7 +286,7 @@ mod tests {
             undoes: None,
         };
         let item = |name: &str, change| ItemDiff {
-            item: PalaceItem::Item { id: ItemId::Entity(name.to_owned()), title: None },
+            item: ItemOrFile::Item { id: ItemId::Entity(name.to_owned()), title: None },
             files: Vec::new(),
             change,
         };
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn an_item_with_changes_of_others_in_between_is_counted_once() {
         let moss = |change| ItemDiff {
-            item: PalaceItem::Item { id: ItemId::Entity("Moss".to_owned()), title: None },
+            item: ItemOrFile::Item { id: ItemId::Entity("Moss".to_owned()), title: None },
             files: Vec::new(),
             change,
         };
@@ -350,14 +350,14 @@ mod tests {
     fn repeated_changes_are_listed_step_by_step() {
         let part = |it: &str| Some(ItemElement::Observation(it.to_owned()));
         let changes = vec![
-            RepeatedChange::Value { of: "status".to_owned(), states: vec![None, None, None] },
-            RepeatedChange::Part(vec![None, part("A."), None]),
-            RepeatedChange::Part(vec![part("B."), None, part("B."), part("C.")]),
-            RepeatedChange::Text { of: String::new(), versions: 2 },
+            ChangeSteps::Value { of: "status".to_owned(), states: vec![None, None, None] },
+            ChangeSteps::Part(vec![None, part("A."), None]),
+            ChangeSteps::Part(vec![part("B."), None, part("B."), part("C.")]),
+            ChangeSteps::Text { of: String::new(), versions: 2 },
         ];
-        let item = PalaceItem::Item { id: ItemId::Entity("Plan".to_owned()), title: None };
+        let item = ItemOrFile::Item { id: ItemId::Entity("Plan".to_owned()), title: None };
         insta::assert_snapshot!(repeated_changes(&RepeatedChanges { item: item.clone(), changes }), @"entity Plan: status none → none → none; observation 'A.' added, then removed; observation 'B.', then removed, then added again, then observation 'C.'; 2 versions of the text");
-        let changes = vec![RepeatedChange::Presence(vec![true, false])];
+        let changes = vec![ChangeSteps::Presence(vec![true, false])];
         assert_eq!(
             repeated_changes(&RepeatedChanges { item, changes }),
             "entity Plan: added, then removed"

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, title_after_label,
+    count_with_noun, in_quotes, name_in_sentence, one_line, text_in_page, title_after_label,
     title_in_heading, truncate, whole_line,
 };
-use crate::render::{ListedFacts, ago, mark_imitations};
+use crate::render::{ListedContent, ago, mark_imitations};
 
 /// A task with its subject and its age.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ pub fn process_status(process: &Process, is_changed: bool) -> String {
 /// counts from 1; a page has thirty items; `total` is the number of all.
 pub fn work_list(
     which: &str,
-    (shown, contents): (&[WorkView<'_>], &[ListedFacts]),
+    (shown, contents): (&[WorkView<'_>], &[ListedContent]),
     (page, total): (usize, usize),
     now: DateTime<Utc>,
 ) -> String {
@@ -116,7 +116,7 @@ pub fn work_list(
         };
         let done = if state.is_open() { "" } else { " · done" };
         let about = if about.is_empty() { String::new() } else { format!(" {about}") };
-        let contents = contents.get(place).unwrap_or(&ListedFacts::LeftOut);
+        let contents = contents.get(place).unwrap_or(&ListedContent::LeftOut);
         let note = contents.note();
         text.push_str(&format!("  {number}. {}{about}{done}{note}\n", work_notice(view, now)));
         text.push_str(&contents.lines());
@@ -155,7 +155,7 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     page.extend(it.created.map(|at| format!(" · created {}", ago(at, now))));
     page.extend(who.iter().map(|it| format!(" · for {}", name_in_sentence(it))));
     page.push_str(&format!("{}\n", about_suffix(&it.about)));
-    page.extend(note.iter().map(|it| format!("{}\n", printable_text(it))));
+    page.extend(note.iter().map(|it| format!("{}\n", text_in_page(it))));
     page
 }
 
@@ -178,7 +178,7 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
     for (number, ProcessStep { text, note }) in (1..).zip(steps) {
         let mark = if number == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
-        let note = note.as_deref().map(printable_text).unwrap_or_default();
+        let note = note.as_deref().map(text_in_page).unwrap_or_default();
         page.extend(note.lines().map(|it| format!("     {}\n", whole_line(it))));
     }
     page

@@ -293,7 +293,7 @@ impl Index {
         let in_order = &self.rooms[room as usize].documents_in_order;
         let entry = |at: Option<usize>| self.documents[*in_order.get(at?)? as usize].as_ref();
         let (older, newer) = (entry(at.checked_sub(1)), entry(Some(at)));
-        let together = older.zip(newer).is_some_and(|(older, newer)| older.is_followed_by(newer));
+        let together = older.zip(newer).is_some_and(|(older, newer)| older.is_continued_by(newer));
         let (last, first) = (older.map(|it| it.end_passage - 1), newer.map(|it| it.first_passage));
         let link = |it: Option<u32>| it.filter(|_| together).unwrap_or(NO_NUMBER);
         if let Some(last) = last {

@@ -153,7 +153,7 @@ impl IndexedDocument {
 
     /// Returns true if `next`, which is next in the same room, belongs to the same conversation:
     /// it was written within an hour, or neither has a date. A scroll has a title and a subject of its own.
-    pub(super) fn is_followed_by(&self, next: &Self) -> bool {
+    pub(super) fn is_continued_by(&self, next: &Self) -> bool {
         if [self, next].iter().any(|it| it.item.kind() == ItemKind::Scroll) {
             return false;
         }

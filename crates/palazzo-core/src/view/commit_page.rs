@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
-use crate::model::{CommitDetails, ItemDiff, ItemId, PalaceItem};
+use crate::model::{CommitDetails, ItemDiff, ItemId, ItemOrFile};
 use crate::render::{
     ContentLine, ago, change_summary, content_lines, count_with_noun, item_label, one_line,
     printable_text_for_html, truncate, whole_line,
@@ -163,9 +163,9 @@ pub(super) fn item_changes(items: &[ItemDiff], links: &Links) -> Markup {
 fn item_link(it: &ItemDiff, links: &Links) -> Option<String> {
     match &it.item {
         // A genus has no page, so its file is shown.
-        PalaceItem::Item { id: ItemId::Genus(_), .. } => links.file(it.files.last()?),
-        PalaceItem::Item { id, .. } => links.item(id),
-        PalaceItem::Settings | PalaceItem::File(_) => None,
+        ItemOrFile::Item { id: ItemId::Genus(_), .. } => links.file(it.files.last()?),
+        ItemOrFile::Item { id, .. } => links.item(id),
+        ItemOrFile::Settings | ItemOrFile::File(_) => None,
     }
 }
 

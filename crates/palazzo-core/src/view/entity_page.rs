@@ -6,11 +6,11 @@ use maud::{Markup, html};
 
 use crate::model::{CommitSummary, Graph, ItemId};
 use crate::render::{
-    EntityView, HitView, date_with_age, entity_heading, join_names, json_value_text, one_line,
+    EntityView, HitView, date_with_age, entity_subtitle, join_names, json_value_text, one_line,
     printable_text_for_html, truncate, validity_note, whole_line,
 };
 use crate::view::Links;
-use crate::view::markdown_html::markdown;
+use crate::view::markdown_html::markdown_to_html;
 use crate::view::room_page::commit_list;
 
 /// Limit for the relations, observations and attributes on a page.
@@ -44,7 +44,7 @@ pub fn entity_page(page: &EntityPage<'_>) -> Markup {
     let EntityPage { view, now, .. } = page;
     let entity = view.entity;
     html! {
-        p class="kind" { (entity_heading(entity, view.history, *now)) }
+        p class="kind" { (entity_subtitle(entity, view.history, *now)) }
         @if !entity.former_names.is_empty() {
             p { "Called before: " (join_names(&entity.former_names)) }
         }
@@ -103,7 +103,7 @@ fn observations(page: &EntityPage<'_>) -> Markup {
             h2 { "Observations:" }
             ul class="observations" {
                 @for it in all.iter().take(MAX_ITEMS) {
-                    li { (markdown(it, MAX_VALUE, page.graph, page.links)) }
+                    li { (markdown_to_html(it, MAX_VALUE, page.graph, page.links)) }
                 }
             }
             (left_out(all.len()))
@@ -216,7 +216,7 @@ fn mentions(page: &EntityPage<'_>) -> Markup {
                     @for (item, hit) in &page.mentions {
                         li {
                             a href=[page.links.item(item)] { (short(&hit.title)) }
-                            " " span class="by" { (short(&hit.place)) }
+                            " " span class="by" { (short(&hit.note)) }
                         }
                     }
                 }

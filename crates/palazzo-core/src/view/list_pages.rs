@@ -9,7 +9,7 @@ use crate::render::{
     HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, whole_line,
     work_notice,
 };
-use crate::view::markdown_html::markdown;
+use crate::view::markdown_html::markdown_to_html;
 use crate::view::{Links, PageKind};
 
 /// Limit for the characters of a name or a line.
@@ -132,7 +132,7 @@ pub fn search_page(query: &str, hits: &[(ItemId, HitView)], total: usize, links:
                 @for (item, hit) in hits {
                     li {
                         a href=[links.item(item)] { (short(&hit.title)) }
-                        " " span class="by" { (short(&hit.place)) }
+                        " " span class="by" { (short(&hit.note)) }
                         @if !hit.snippet.is_empty() && hit.snippet != hit.title {
                             p { (truncate(&whole_line(&hit.snippet), MAX_LINE)) }
                         }
@@ -221,7 +221,7 @@ fn about<'a>(view: &'a WorkView<'_>) -> &'a str {
 pub fn text_page(about: &str, text: &str, graph: &Graph, links: &Links) -> Markup {
     html! {
         p class="kind" { (whole_line(about)) }
-        (markdown(text, MAX_TEXT, graph, links))
+        (markdown_to_html(text, MAX_TEXT, graph, links))
     }
 }
 

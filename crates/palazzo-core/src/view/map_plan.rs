@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Action, RoomArrivals, RoomId, RoomRef, Slug};
+use crate::model::{Action, RoomArrivalOrder, RoomId, RoomRef, Slug};
 use crate::render::{MapView, ago, count_with_noun, one_line};
 use crate::view::lattice::{Cell, place_rooms};
 
@@ -68,7 +68,7 @@ struct Node {
 }
 
 /// Plans the map of a palace.
-pub fn plan_map(view: &MapView<'_>, arrivals: &RoomArrivals) -> MapPlan {
+pub fn plan_map(view: &MapView<'_>, arrivals: &RoomArrivalOrder) -> MapPlan {
     let rooms = rooms_in_order_of_arrival(view, arrivals);
     let is_large = view.palace.enterable_rooms().len() > MAX_ROOMS;
     let entry = view.palace.entry_room();
@@ -98,7 +98,7 @@ pub fn plan_map(view: &MapView<'_>, arrivals: &RoomArrivals) -> MapPlan {
 
 /// Lists the rooms and the unfinished rooms: first those that came into the palace first; those that
 /// are in no commit yet in the order of their ids, which is that of building.
-fn rooms_in_order_of_arrival(view: &MapView<'_>, arrivals: &RoomArrivals) -> Vec<RoomId> {
+fn rooms_in_order_of_arrival(view: &MapView<'_>, arrivals: &RoomArrivalOrder) -> Vec<RoomId> {
     let palace = view.palace;
     let mut rooms: Vec<_> = palace.enterable_rooms().into_iter().cloned().collect();
     rooms.sort_by_cached_key(|room| {
@@ -308,7 +308,8 @@ mod tests {
         let root = Path::new("../../example-palaces/paradigm-survey");
         let mut files = Files::new();
         read_files(root, root, &mut files);
-        let plan = with_view(&parse_palace("P", &files).0, |it| plan_map(it, &RoomArrivals::new()));
+        let plan =
+            with_view(&parse_palace("P", &files).0, |it| plan_map(it, &RoomArrivalOrder::new()));
         let cells: Vec<_> = plan.places.iter().map(|it| it.cell).collect();
         assert_eq!(cells.iter().collect::<BTreeSet<_>>().len(), cells.len());
         let doors: Vec<_> = plan.doors.iter().map(|it| (it.from, it.to)).collect();
@@ -331,10 +332,10 @@ mod tests {
             let text = format!("id: {}\nname: R\nportals: [{portals}]\n", ulid(number * 2));
             (format!("rooms/r{number}.yaml"), text)
         };
-        let mut arrivals: RoomArrivals = (0..60).map(|it| (ulid(it * 2), it)).collect();
+        let mut arrivals: RoomArrivalOrder = (0..60).map(|it| (ulid(it * 2), it)).collect();
         let mut rooms: Vec<_> = (0..60).map(room).collect();
         // The direction of each door, by the rooms on both sides.
-        let directions = |rooms: &[(String, String)], arrivals: &RoomArrivals| {
+        let directions = |rooms: &[(String, String)], arrivals: &RoomArrivalOrder| {
             let plan = with_view(&palace_of(rooms), |it| plan_map(it, arrivals));
             let direction = |door: &Door| {
                 let [from, to] = [door.from, door.to].map(|it| &plan.places[it]);
@@ -369,7 +370,7 @@ mod tests {
         let rooms = ["east", "west"].map(|wing| (0..40).map(move |it| (wing, it)));
         let rooms: Vec<_> = rooms.into_iter().flatten().map(|(wing, it)| room(wing, it)).collect();
         let palace = palace_of(&rooms);
-        let plan = with_view(&palace, |it| plan_map(it, &RoomArrivals::new()));
+        let plan = with_view(&palace, |it| plan_map(it, &RoomArrivalOrder::new()));
         let boxes = plan.places.iter().filter(|it| it.kind == PlaceKind::Wing);
         let boxes: Vec<_> = boxes.map(|it| format!("{}: {}", it.name, it.detail)).collect();
         assert_eq!(boxes, ["west · 40: 40 rooms"]);
@@ -387,7 +388,7 @@ mod tests {
             room("nook", "name: Nook\n"),
             room("cellar", "name: Cellar\n"),
         ]);
-        let draw = |view: &MapView<'_>| map_svg(view, &RoomArrivals::new());
+        let draw = |view: &MapView<'_>| map_svg(view, &RoomArrivalOrder::new());
         let picture = with_view(&palace, draw);
         assert!(picture.contains("&lt;b&gt;&amp;"), "{picture}");
         assert!(!picture.contains("<b>"), "{picture}");

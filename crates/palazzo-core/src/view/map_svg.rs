@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::model::{RoomArrivals, RoomId};
+use crate::model::{RoomArrivalOrder, RoomId};
 use crate::render::{MapView, one_line, truncate};
 use crate::view::Links;
 use crate::view::lattice::{Cell, runs_behind};
@@ -52,7 +52,7 @@ text { fill: #3b3226; font: 12px system-ui, sans-serif; text-anchor: middle; }
 /// Draws the map of a palace: rooms in the order in which they came, so that the map keeps its shape
 /// when the palace grows; wings as regions. Above 60 rooms, other wings than that of the visitor,
 /// else that of the entry, are boxes.
-pub fn map_svg(view: &MapView<'_>, arrivals: &RoomArrivals) -> String {
+pub fn map_svg(view: &MapView<'_>, arrivals: &RoomArrivalOrder) -> String {
     draw_map(&plan_map(view, arrivals), view, None).into_string() + "\n"
 }
 

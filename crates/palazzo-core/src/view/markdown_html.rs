@@ -15,7 +15,7 @@ use crate::view::Links;
 const ENTITY_SCHEME: &str = "palazzo-entity:";
 
 /// Renders a text of a palace with its links to entities. A longer text than `limit` is cut.
-pub(super) fn markdown(text: &str, limit: usize, graph: &Graph, links: &Links) -> Markup {
+pub(super) fn markdown_to_html(text: &str, limit: usize, graph: &Graph, links: &Links) -> Markup {
     let text = printable_text_for_html(text);
     let end = (0..=limit.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     let shown = &text[..end.unwrap_or_default()];
@@ -154,7 +154,7 @@ mod tests {
         graph.set_file_entity("ada.yaml", Some(ada)).unwrap();
         let entities = BTreeMap::from([("Ada <b>".to_owned(), 7)]);
         let links = Links::File { rooms: BTreeSet::new(), entities };
-        markdown(text, 10_000, &graph, &links).into_string()
+        markdown_to_html(text, 10_000, &graph, &links).into_string()
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_between_characters() {
         let links = Links::File { rooms: BTreeSet::new(), entities: BTreeMap::new() };
-        let page = markdown("ééé", 3, &Graph::default(), &links).into_string();
+        let page = markdown_to_html("ééé", 3, &Graph::default(), &links).into_string();
         assert!(page.contains("<p>é</p>") && page.contains("left out"), "{page}");
     }
 }

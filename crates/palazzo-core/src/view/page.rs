@@ -87,7 +87,7 @@ pub fn page_document(frame: &PageFrame<'_>, content: &Markup) -> String {
 }
 
 /// Renders a page that belongs to no palace.
-pub fn plain_document(title: &str, content: &Markup) -> String {
+pub fn unframed_document(title: &str, content: &Markup) -> String {
     let title = truncate(&one_line(title), MAX_TITLE_CHARS);
     let body = html! {
         main id="main" tabindex="-1" {

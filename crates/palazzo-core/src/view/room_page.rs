@@ -10,7 +10,7 @@ use crate::render::{
     self, DrawerView, Notice, RoomView, ScrollView, ago, count_with_noun, drawer_title, one_line,
     truncate, whole_line,
 };
-use crate::view::markdown_html::markdown;
+use crate::view::markdown_html::markdown_to_html;
 use crate::view::{Links, PageKind};
 
 /// Limits for the bytes of texts on the page of a room.
@@ -79,7 +79,7 @@ fn description(page: &RoomPage<'_>) -> Markup {
     let text = page.view.room.map(|it| it.description.as_str()).unwrap_or_default();
     html! {
         @if !text.is_empty() {
-            (markdown(text, MAX_DESCRIPTION, &page.palace.graph, page.links))
+            (markdown_to_html(text, MAX_DESCRIPTION, &page.palace.graph, page.links))
         }
         @for line in page.unbuilt.iter().flat_map(|it| it.lines()).filter(|it| !it.trim().is_empty()) {
             p { (whole_line(line)) }
@@ -164,7 +164,7 @@ fn action(page: &RoomPage<'_>, action: &Action, number: Option<usize>) -> Markup
             None,
         ),
         ActionKind::Text { content } => {
-            unfold(&markdown(content, MAX_ACTION_TEXT, &page.palace.graph, links))
+            unfold(&markdown_to_html(content, MAX_ACTION_TEXT, &page.palace.graph, links))
         }
         ActionKind::Query { tool, params } => unfold(&html! {
             p { "Calls the tool " code { (one_line(tool)) } "." }
@@ -226,7 +226,7 @@ fn scrolls(page: &RoomPage<'_>) -> Markup {
                 @for (place, it) in view.scrolls.iter().enumerate() {
                     details id=(format!("scroll/{}", it.scroll.id)) {
                         summary { (scroll_label(view, it, place)) }
-                        (markdown(&it.scroll.body, MAX_SCROLL, &page.palace.graph, page.links))
+                        (markdown_to_html(&it.scroll.body, MAX_SCROLL, &page.palace.graph, page.links))
                         @if it.scroll.body.len() > MAX_SCROLL {
                             p { a href=[link(it)] { "The whole scroll" } }
                         }
@@ -279,7 +279,7 @@ fn drawers(page: &RoomPage<'_>) -> Markup {
                                 @if !provenance.is_empty() { ", " (provenance) } ")"
                             }
                         }
-                        (markdown(&drawer.text, MAX_DRAWER, &page.palace.graph, page.links))
+                        (markdown_to_html(&drawer.text, MAX_DRAWER, &page.palace.graph, page.links))
                     }
                 }
                 @if count > page.drawers.len() {

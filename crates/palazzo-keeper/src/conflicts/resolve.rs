@@ -14,7 +14,7 @@ use crate::{Refusal, Session};
 use palazzo_core::format::{
     self, FileTree, PalacePath, edit_tree, file_kind, is_item_path, parse_tree, serialize_tree,
 };
-use palazzo_core::merge::{find_present_field, is_same_value};
+use palazzo_core::merge::{is_same_value, locate_field};
 use palazzo_core::model::{
     Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, quote_for_shell, quoted,
     quoted_unless_plain,
@@ -41,8 +41,10 @@ pub fn resolve_conflict(
     mode: ChangeMode,
 ) -> Result<ResolvedConflict, Refusal> {
     let mut found = None;
-    let edits =
-        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+    let edits = session.palace.change_files(
+        session.caller,
+        &ChangeOptions::exclusive_in_mode(mode),
+        |open| {
             let conflict = find_conflict(open.open_conflicts(), id)?;
             let edits = plan_resolution(open, &conflict, choice)?;
             let plan = ChangePlan {
@@ -52,7 +54,8 @@ pub fn resolve_conflict(
             };
             found = Some(conflict);
             Ok(plan)
-        })?;
+        },
+    )?;
     let conflict = found.ok_or(Refusal::Contended)?;
     Ok(ResolvedConflict { conflict, choice, edits })
 }
@@ -200,7 +203,7 @@ fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, R
         }
         field => {
             let kind = file_kind(path).ok_or_else(|| no_place_refusal(found))?;
-            let now = find_present_field(kind, &tree.fields, field, conflict.stands.as_ref());
+            let now = locate_field(kind, &tree.fields, field, conflict.stands.as_ref());
             let fields = now.place().and_then(|it| it.with_value(&tree.fields, other));
             FileTree { fields: fields.ok_or_else(|| no_place_refusal(found))?, ..tree }
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::editor::EditorPalace;
 use crate::editor::symbol::own_room;
 use palazzo_core::format::{
-    CursorContext, CursorPlace, PalacePath, cursor_context, file_kind, quoted_scalar,
-    toml_cursor_context, toml_string,
+    CursorContext, CursorPlace, PalacePath, cursor_context, file_kind, toml_cursor_context,
+    toml_string, yaml_scalar,
 };
 use palazzo_core::model::{
     Action, AttributeKind, FileKind, Genus, Position, RoomId, RoomRef, Rule, Severity, Tool,
@@ -243,7 +243,7 @@ impl EditorPalace {
         if let Some(room) = id.and_then(|it| palace.room(&it)) {
             let description = render::truncate(&room.description, MAX_DOCUMENTATION_CHARS);
             it.detail = render::one_line(&room.name);
-            it.documentation = render::printable_text(&description);
+            it.documentation = render::text_in_page(&description);
         }
     }
 
@@ -251,7 +251,7 @@ impl EditorPalace {
     fn entities(&self, prefix: &str, genus: Option<&str>) -> Vec<Completion> {
         let found = self.names().find(&fold_name(prefix), genus, MAX_COMPLETIONS);
         let found = found.into_iter().map(|(name, genus)| Completion {
-            insert: quoted_scalar(name),
+            insert: yaml_scalar(name),
             ..completion(name, CompletionKind::Entity, genus)
         });
         found.collect()
@@ -294,7 +294,7 @@ impl EditorPalace {
 
     /// Lists the tools that actions may call.
     fn action_tools(&self) -> Vec<Completion> {
-        let allowed = &self.open.palace.settings.allow;
+        let allowed = &self.open.palace.settings.allowed_tools;
         let callable =
             self.tools.iter().filter(|it| it.effect.action_refusal(it.name, allowed).is_none());
         callable.map(tool_completion).collect()

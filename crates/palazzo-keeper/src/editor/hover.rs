@@ -31,7 +31,7 @@ impl EditorPalace {
         let mut page = format!("**{}** (`{id}`)\n", render::one_line(&room.name));
         if !room.description.is_empty() {
             let description = render::truncate(&room.description, MAX_DESCRIPTION_CHARS);
-            page.push_str(&format!("\n{}\n", render::printable_text(&description)));
+            page.push_str(&format!("\n{}\n", render::text_in_page(&description)));
         }
         let labels = room.actions.iter().map(|it| {
             let label = render::one_line(&it.label);
@@ -76,7 +76,7 @@ impl EditorPalace {
         let mut page = format!("**{}**: {count}\n", render::one_line(name));
         if let Some(genus) = graph.genus_definition(name) {
             if let Some(description) = &genus.description {
-                page.push_str(&format!("\n{}\n", render::printable_text(description)));
+                page.push_str(&format!("\n{}\n", render::text_in_page(description)));
             }
             let statuses = genus.statuses.iter().map(|it| render::one_line(&it.name));
             page.push_str(&list("Statuses", statuses, genus.statuses.len()));

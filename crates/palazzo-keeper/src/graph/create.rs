@@ -10,8 +10,8 @@ use crate::graph::merge::{extend_entity, merge_entity};
 use crate::graph::relations;
 use crate::graph::rules::{
     case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    resolve_relation_targets, unify_genus_spelling, unify_name_spelling, unreadable_date_note,
-    with_initial_status,
+    resolve_relation_targets, unify_entity_name_spelling, unify_genus_spelling,
+    unreadable_date_note, with_initial_status,
 };
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;
@@ -104,7 +104,8 @@ fn plan_additions(
 ) -> Result<(GraphEdit, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
     let mut new = new.to_vec();
     let mut notes = unify_genus_spelling(&open.palace.graph, &mut new);
-    notes.extend(new.iter_mut().filter_map(|it| unify_name_spelling(&open.palace.graph, it)));
+    notes
+        .extend(new.iter_mut().filter_map(|it| unify_entity_name_spelling(&open.palace.graph, it)));
     let names: Vec<_> = new.iter().map(|it| it.name.clone()).collect();
     for entity in &mut new {
         resolve_relation_targets(&open.palace.graph, &names, &mut entity.relations);

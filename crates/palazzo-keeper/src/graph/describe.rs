@@ -1,6 +1,6 @@
 //! Describes the workspace, its genera and single entities.
 
-use crate::graph::entity_relations::is_relation_to_self;
+use crate::graph::get_relationships::is_relation_to_self;
 use crate::graph::rules::new_fault_notes;
 use crate::graph::{resolve_entity_to_read, resolve_genus_name};
 use crate::palace::loaded_palace::LoadedPalace;
@@ -105,8 +105,8 @@ pub(crate) fn entity_view<'a>(
         format!("Note: {}.\n", render::conflict_notice(it, Some("update_entity"), reader))
     };
     let conflicts: String = conflicts.iter().map(note).collect();
-    let stale = open.stale_facts_of_entity(entity, file).into_iter();
-    let stale = stale.chain(open.stale_files_of_entity(&entity.name));
+    let stale = open.stale_fact_notes(entity, file).into_iter();
+    let stale = stale.chain(open.stale_file_notes_of_entity(&entity.name));
     let stale: String = stale.flat_map(|it| ["Note: ".to_owned(), it, ".\n".to_owned()]).collect();
     Some(EntityView {
         entity,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::graph::{describe_empty_genus, resolve_genus_name};
+use crate::graph::{empty_genus_description, resolve_genus_name};
 use crate::palace::OpenPalace;
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::search_documents::entity_facet;
@@ -18,7 +18,7 @@ use crate::{Refusal, Session};
 use palazzo_core::model::{
     Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted,
 };
-use palazzo_core::render::{self, ListedFacts};
+use palazzo_core::render::{self, ListedContent};
 use palazzo_core::search::{Hit, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of the line that a search shows for an entity.
@@ -49,7 +49,7 @@ pub struct EntityPage<'a> {
     /// For each of them the line that contains the words of the query, if it has one.
     pub matching_lines: Vec<Option<String>>,
     /// The facts of each of them.
-    pub facts: Vec<ListedFacts>,
+    pub facts: Vec<ListedContent>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.
@@ -108,7 +108,7 @@ pub fn list_entities<'s>(
 fn advice_on_no_entity(open: &LoadedPalace, query: &EntityQuery, filter: &EntityFilter) -> String {
     let palace = &open.palace;
     let genus = filter.genus.as_deref();
-    let mut advice = genus.map_or_else(String::new, |it| describe_empty_genus(palace, it));
+    let mut advice = genus.map_or_else(String::new, |it| empty_genus_description(palace, it));
     if *filter != EntityFilter::default() {
         advice.push_str(&suggest_similar_filters(&palace.graph, filter));
     }

@@ -133,12 +133,12 @@ fn rename_in_entity(entity: &mut Entity, graph: &Graph, old_name: &str, name: &s
     }
 }
 
-/// Adds a relation, unless an equal one to `name` exists, which then takes the source if it has
+/// Adds a relation, unless an equal one to `target` exists, which then takes the source if it has
 /// none.
-pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relation, name: &str) {
+pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relation, target: &str) {
     let facts =
         |it: &Relation| (it.kind.clone(), it.to.clone(), it.since.clone(), it.until.clone());
-    let same = |it: &&mut Relation| relation.to == name && facts(it) == facts(&relation);
+    let same = |it: &&mut Relation| relation.to == target && facts(it) == facts(&relation);
     match relations.iter_mut().find(same) {
         Some(existing) => existing.source = existing.source.take().or(relation.source),
         None => relations.push(relation),

@@ -59,7 +59,7 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
 
 /// Gives an entity without an exact namesake the name of the only one of its genus whose name differs from it in
 /// case, blanks and underscores. Returns a note on that, or on one that was called so before.
-pub(crate) fn unify_name_spelling(graph: &Graph, given: &mut Entity) -> Option<String> {
+pub(crate) fn unify_entity_name_spelling(graph: &Graph, given: &mut Entity) -> Option<String> {
     if graph.get(&given.name).is_some() {
         return None;
     }

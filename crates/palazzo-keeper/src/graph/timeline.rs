@@ -1,7 +1,7 @@
 //! Lists dated facts in order of time.
 
 use crate::graph::{
-    describe_empty_genus, parse_date_argument, resolve_entity_to_read, resolve_genus_name,
+    empty_genus_description, parse_date_argument, resolve_entity_to_read, resolve_genus_name,
 };
 use crate::{Refusal, Session};
 use palazzo_core::model::{DatedFact, ItemId, Layout, TimeSpan};
@@ -65,7 +65,7 @@ pub fn get_timeline<'s>(
     let has_more = facts.len() > Layout::MAX_RESULTS;
     facts.truncate(Layout::MAX_RESULTS);
     let filters = describe_query(entity.as_deref(), genus, span);
-    let empty_genus = genus.map_or_else(String::new, |it| describe_empty_genus(palace, it));
+    let empty_genus = genus.map_or_else(String::new, |it| empty_genus_description(palace, it));
     let first_page_of = entity.filter(|_| page == 1);
     let skipped = first_page_of.map_or(0, |it| graph.count_relations_with_invalid_dates(&it));
     let items = facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();

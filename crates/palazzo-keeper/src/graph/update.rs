@@ -61,7 +61,7 @@ pub struct EntityUpdateOutcome {
     /// False if the entity had these values already.
     pub is_changed: bool,
     /// The values and relations that the merge removed.
-    pub conflicts: Vec<String>,
+    pub merge_notes: Vec<String>,
     /// Parts of the change that had no effect, and the reasons.
     pub notes: Vec<String>,
     /// The new faults of the entity, one per line.
@@ -80,7 +80,7 @@ pub(crate) struct EntityUpdateSummary {
     /// How many entities, rooms, tasks and processes referred to an old name.
     reference_counts: [usize; 4],
     /// The values and relations that the merge removed.
-    conflicts: Vec<String>,
+    merge_notes: Vec<String>,
     /// The faults of the entity before.
     faults: Vec<EntityFault>,
     /// The changes, without that of the name.
@@ -147,10 +147,10 @@ fn update_entity_and_references(
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
     let date_note = unreadable_date_note(&outcome.names.1, &change.attributes);
     let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
-    let EntityUpdateSummary { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
+    let EntityUpdateSummary { names: (_, name), old_names, merge_notes, mut notes, .. } = outcome;
     notes.extend(case_variant_note(graph, &name).filter(|_| is_renamed));
     notes.extend(date_note.filter(|_| is_changed));
-    Ok((EntityUpdateOutcome { summary, name, is_changed, conflicts, notes, faults }, old_names))
+    Ok((EntityUpdateOutcome { summary, name, is_changed, merge_notes, notes, faults }, old_names))
 }
 
 /// Writes the new name to entities, rooms, tasks and processes. Returns all edits, and how many of
@@ -192,10 +192,10 @@ pub(crate) fn plan_update(
     let old = require_entity_mut(&mut edit, open, &was)?.clone();
     let (mut new, notes) = apply_change_to_copy(&open.palace.graph, &old, change)?;
     let all: Vec<_> = merged.iter().chain([&was]).cloned().collect();
-    let (mut conflicts, mut before) = (Vec::new(), vec![old.clone()]);
+    let (mut merge_notes, mut before) = (Vec::new(), vec![old.clone()]);
     for other in &merged {
         let other = require_entity_mut(&mut edit, open, other)?.clone();
-        conflicts.extend(merge_entity(&mut new, &other, &all));
+        merge_notes.extend(merge_entity(&mut new, &other, &all));
         before.push(other);
     }
     if name != was {
@@ -217,7 +217,7 @@ pub(crate) fn plan_update(
         merged,
         old_names,
         reference_counts,
-        conflicts,
+        merge_notes,
         faults,
         details,
         notes,
@@ -321,7 +321,7 @@ fn apply_change_to_copy(
 /// Returns whether an argument names a stored text. The sign before marked lines is removed from
 /// arguments; a file that was edited by hand may contain it.
 fn names_stored_text(argument: &str, stored: &str) -> bool {
-    argument == stored || argument == render::strip_marks(stored)
+    argument == stored || argument == render::unmark_imitations(stored)
 }
 
 /// Notes what the change should remove and the entity does not have.
@@ -578,7 +578,7 @@ mod tests {
         let (home, outcome) = update(&merge_into_ada("babbage"));
         let outcome = outcome.unwrap();
         assert_eq!(outcome.summary, "Merged Babbage into Ada");
-        assert_eq!(outcome.conflicts, ["removed met → Ada, a relation between the two"]);
+        assert_eq!(outcome.merge_notes, ["removed met → Ada, a relation between the two"]);
         assert_eq!(home.read(BABBAGE.0), None);
         let name = "name: Ada\nformer_names:\n  - Babbage\n";
         assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("name: Ada\n", name));

@@ -8,9 +8,9 @@ use ulid::Ulid;
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use palazzo_core::diff::{self, diff_palaces, diff_texts};
-use palazzo_core::format::{self, PalacePath, palace_item_in_file};
+use palazzo_core::format::{self, PalacePath, item_or_settings_in_file};
 use palazzo_core::model::{
-    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, Files, ItemDiff, Palace, PalaceItem,
+    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, Files, ItemDiff, ItemOrFile, Palace,
     ScrollId, Severity,
 };
 use palazzo_core::render;
@@ -50,7 +50,7 @@ pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
 pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFiles {
     let (mut was, mut now) = (replaced.clone(), replaced.clone());
     let (mut parsed, mut items) = (Vec::new(), Vec::new());
-    for it in diffs.iter().filter(|it| !format::is_palazzo_path(&it.path)) {
+    for it in diffs.iter().filter(|it| !format::is_schema_or_readme_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
             items.push(difference);
             continue;
@@ -67,8 +67,8 @@ pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFil
     items.extend(diff::diff_palaces(&was, &now, file_of_palace_item));
     let mentioned: BTreeSet<_> = items.iter().map(|it| it.item.clone()).collect();
     for it in parsed {
-        let item =
-            palace_item_in_file(&now, &it.path).or_else(|| palace_item_in_file(&was, &it.path));
+        let item = item_or_settings_in_file(&now, &it.path)
+            .or_else(|| item_or_settings_in_file(&was, &it.path));
         let is_both = it.was.text().is_some() && it.now.text().is_some();
         let files = vec![it.path.clone()];
         match item {
@@ -77,7 +77,7 @@ pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFil
                 items.push(ItemDiff { item, files, change: ChangeKind::Changed(Vec::new()) });
             }
             None => {
-                let item = PalaceItem::File(it.path.clone());
+                let item = ItemOrFile::File(it.path.clone());
                 items.push(ItemDiff { item, files, change: text_change_kind(it) });
             }
         }
@@ -141,7 +141,7 @@ pub fn compare_file_versions(
     };
     let compared = compared.map(compare);
     let is_palace_file = |items: &Vec<ItemDiff>| {
-        !items.is_empty() && !items.iter().any(|it| matches!(it.item, PalaceItem::File(_)))
+        !items.is_empty() && !items.iter().any(|it| matches!(it.item, ItemOrFile::File(_)))
     };
     let whole = || diffs(&|path| Some(path.to_owned())).map(compare);
     compared.into_iter().find(is_palace_file).or_else(whole).unwrap_or_default()
@@ -149,7 +149,7 @@ pub fn compare_file_versions(
 
 /// Renders the text of a file of a palace by its meaning; `name` is the name of the file, in a
 /// folder that git chooses. A text that is no file of a palace is returned as it is.
-pub fn describe_file(name: &str, text: &str) -> String {
+pub fn textconv_file(name: &str, text: &str) -> String {
     let file_name = name.rsplit('/').next().unwrap_or(name);
     let mut folders = FOLDERS.iter().map(|it| format!("{it}/{file_name}"));
     let content = folders.find_map(|path| added_item(&path, text));
@@ -161,7 +161,7 @@ pub fn describe_file(name: &str, text: &str) -> String {
 pub(crate) fn content_of_file(path: &str, text: &str) -> Vec<ChangeDetail> {
     let whole = || {
         let (count, lines) = diff_texts("", text);
-        vec![ChangeDetail::TextChanged { text: String::new(), count, lines }]
+        vec![ChangeDetail::TextChanged { of: String::new(), count, lines }]
     };
     match added_item(path, text).map(|it| it.change) {
         Some(ChangeKind::Added(content)) => content,
@@ -179,11 +179,11 @@ fn ids_of_replaced_scrolls(diffs: &[FileDiff]) -> BTreeSet<Ulid> {
 }
 
 /// Returns the file of an item, of the settings, or of another file.
-fn file_of_palace_item(palace: &Palace, item: &PalaceItem) -> Option<String> {
+fn file_of_palace_item(palace: &Palace, item: &ItemOrFile) -> Option<String> {
     match item {
-        PalaceItem::Settings => Some(PalacePath::SETTINGS_FILE.to_owned()),
-        PalaceItem::Item { id, .. } => format::file_of_item(palace, id),
-        PalaceItem::File(path) => Some(path.clone()),
+        ItemOrFile::Settings => Some(PalacePath::SETTINGS_FILE.to_owned()),
+        ItemOrFile::Item { id, .. } => format::file_of_item(palace, id),
+        ItemOrFile::File(path) => Some(path.clone()),
     }
 }
 
@@ -199,7 +199,7 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
         if let Some(why) = why {
             let change = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
             return Some(ItemDiff {
-                item: PalaceItem::File(path.clone()),
+                item: ItemOrFile::File(path.clone()),
                 files: vec![path],
                 change,
             });
@@ -207,7 +207,7 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
     }
     match PalacePath::parse(&path) {
         Ok(PalacePath::Conflict | PalacePath::Other) | Err(_) => Some(ItemDiff {
-            item: PalaceItem::File(path.clone()),
+            item: ItemOrFile::File(path.clone()),
             files: vec![path],
             change: text_change_kind(it),
         }),
@@ -218,7 +218,7 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
 fn text_change_kind(it: &FileDiff) -> ChangeKind {
     let (was, now) = (it.was.text(), it.now.text());
     let (count, lines) = diff_texts(was.unwrap_or_default(), now.unwrap_or_default());
-    let text = vec![ChangeDetail::TextChanged { text: String::new(), count, lines }];
+    let text = vec![ChangeDetail::TextChanged { of: String::new(), count, lines }];
     match (was, now) {
         (None, _) => ChangeKind::Added(text),
         (_, None) => ChangeKind::Removed(text),
@@ -234,7 +234,7 @@ fn parse_failure(path: &str, text: &str) -> Option<String> {
     let (palace, findings) = format::parse_palace(PLACEHOLDER_NAME, &files);
     let is_parsed = match kind {
         PalacePath::Settings => format::parse_settings(text).is_some(),
-        _ => palace_item_in_file(&palace, path).is_some(),
+        _ => item_or_settings_in_file(&palace, path).is_some(),
     };
     let first = findings.first().map(|it| format!("line {}: {}", it.at.line, it.message));
     (!is_parsed).then(|| first.unwrap_or_default())
@@ -251,7 +251,7 @@ fn path_below(path: &str, depth: usize) -> Option<String> {
 fn added_item(path: &str, text: &str) -> Option<ItemDiff> {
     let files = Files::from([(path.to_owned(), text.to_owned())]);
     let (palace, findings) = format::parse_palace("palace", &files);
-    palace_item_in_file(&palace, path)?;
+    item_or_settings_in_file(&palace, path)?;
     if findings.iter().any(|it| it.code.severity() == Severity::Error) {
         return None;
     }
@@ -323,7 +323,7 @@ mod tests {
         let texts = [HALL, entity, scroll, process, "title: Sweep\n", "name: [broken\n"];
         let described = texts.map(|it| {
             let ending = if it.starts_with("---") { "md" } else { "yaml" };
-            describe_file(&format!("temporary/01JQ8M0000000000000000000B-x.{ending}"), it)
+            textconv_file(&format!("temporary/01JQ8M0000000000000000000B-x.{ending}"), it)
         });
         insta::assert_snapshot!(described.join("---\n"), @"
         name: Hall

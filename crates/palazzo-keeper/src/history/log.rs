@@ -52,12 +52,12 @@ pub struct LogFilter {
 
 /// A filter whose texts are parsed.
 #[derive(Default)]
-pub(crate) struct CommitSelection {
+pub(crate) struct ParsedLogFilter {
     client: Option<String>,
     pub(crate) since: Option<DateTime<Utc>>,
 }
 
-impl CommitSelection {
+impl ParsedLogFilter {
     pub(crate) fn parse(filter: &LogFilter, caller: &Caller) -> Result<Self, Refusal> {
         let since = filter.since.as_deref().map(|it| parse_since(it, caller)).transpose()?;
         Ok(Self { client: filter.client.clone(), since })
@@ -80,7 +80,7 @@ pub fn list_commits(
     filter: &LogFilter,
     limit: usize,
 ) -> Result<CommitLog, Refusal> {
-    let selection = CommitSelection::parse(filter, caller)?;
+    let selection = ParsedLogFilter::parse(filter, caller)?;
     let key = keeper.current_workspace(caller)?;
     let (names, range) =
         parse_revision_query(keeper.session_in(&key, caller)?.palace, caller, query)?;
@@ -205,7 +205,7 @@ fn describe_change(diff: &ItemDiff) -> String {
 
 /// Parses a day, a time or an age.
 pub(crate) fn parse_since(since: &str, caller: &Caller) -> Result<DateTime<Utc>, Refusal> {
-    caller.start_time(since).ok_or_else(|| {
+    caller.parse_start_time(since).ok_or_else(|| {
         Refusal::Invalid(format!(
             "{} is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or an age \
              (3 hours)",

@@ -11,9 +11,9 @@ use crate::palace::resolve;
 use crate::palace::resolve::ResolvedItem;
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
-use palazzo_core::format::{self, file_of_item, item_in_file, palace_item_in_file};
+use palazzo_core::format::{self, file_of_item, item_in_file, item_or_settings_in_file};
 use palazzo_core::model::{
-    Entity, FileContent, FileDiff, FileEdit, ItemDiff, ItemId, Palace, PalaceItem, Relation,
+    Entity, FileContent, FileDiff, FileEdit, ItemDiff, ItemId, ItemOrFile, Palace, Relation,
     ScrollId,
 };
 use palazzo_core::render;
@@ -22,7 +22,7 @@ use palazzo_core::render;
 #[derive(Clone, Debug)]
 pub struct RestoredItem {
     /// The item.
-    pub item: PalaceItem,
+    pub item: ItemOrFile,
     /// Its file.
     pub file: String,
     /// The commit that it was restored from: its age, date and id.
@@ -115,7 +115,7 @@ impl RestorePlan {
 
 /// An item in a past revision.
 struct PastItem {
-    item: PalaceItem,
+    item: ItemOrFile,
     file: String,
     text: String,
     /// Whether its file was executable.
@@ -128,7 +128,7 @@ struct PastItem {
 
 fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<PastItem, Refusal> {
     let commit = past.store().as_of_commit().cloned();
-    let revision = commit.as_ref().map(|it| render::commit_description(it, caller.now));
+    let revision = commit.as_ref().map(|it| render::commit_age_and_id(it, caller.now));
     let revision = revision.unwrap_or_default();
     let ResolvedItem { item, file } = resolve::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
@@ -138,13 +138,13 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     };
     // A file with errors is not restored.
     if let (None, Some(finding)) =
-        (palace_item_in_file(&past.palace, &file), past.file_error(&file))
+        (item_or_settings_in_file(&past.palace, &file), past.file_error(&file))
     {
         return Err(Refusal::UnreadableFile(finding.clone().into()));
     }
     let identity = ItemIdentity::for_item(&past.palace, &item, &file);
     let incoming = incoming_relations(&past.palace, &item);
-    let modes = past.store().executable_files(commit.iter().map(|it| &it.id), &[&file])?;
+    let modes = past.store().executable_bits(commit.iter().map(|it| &it.id), &[&file])?;
     let is_executable = modes.get(&file).copied();
     Ok(PastItem { item, file, text, is_executable, revision, identity, incoming })
 }
@@ -153,7 +153,7 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
 /// relation.
 type IncomingRelations = Vec<(String, bool, Relation)>;
 
-fn incoming_relations(palace: &Palace, item: &PalaceItem) -> IncomingRelations {
+fn incoming_relations(palace: &Palace, item: &ItemOrFile) -> IncomingRelations {
     let Some(ItemId::Entity(name)) = item.id() else { return Vec::new() };
     let incoming = palace.graph.incoming_relations(name).filter(|it| it.from.name != *name);
     incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
@@ -217,7 +217,9 @@ fn reject_occupied_file(
     identity: &ItemIdentity,
 ) -> Result<(), Refusal> {
     let is_same = identity.find_item_file(&palace.palace).is_some();
-    match palace_item_in_file(&palace.palace, file).filter(|it| !is_same && *it != identity.item) {
+    match item_or_settings_in_file(&palace.palace, file)
+        .filter(|it| !is_same && *it != identity.item)
+    {
         Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` contains another item now, {}; move that file first",
             render::item_label(&other)
@@ -229,13 +231,13 @@ fn reject_occupied_file(
 /// Identifies an item in other revisions, where it may have another file or another name: by its
 /// id or its name, else by its file.
 struct ItemIdentity {
-    item: PalaceItem,
+    item: ItemOrFile,
     id: Option<Ulid>,
     file: String,
 }
 
 impl ItemIdentity {
-    fn for_item(palace: &Palace, item: &PalaceItem, file: &str) -> Self {
+    fn for_item(palace: &Palace, item: &ItemOrFile, file: &str) -> Self {
         let id = match item.id() {
             Some(ItemId::Room(id)) => palace.room(id).and_then(|it| it.id),
             Some(ItemId::Scroll(which)) => Some(which.id),

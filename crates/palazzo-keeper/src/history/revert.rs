@@ -90,7 +90,7 @@ impl KeptFile {
 
 /// Commits that were undone, or would be.
 #[derive(Clone, Debug)]
-pub struct UndoneCommit {
+pub struct UndoOutcome {
     /// The undone commit in one line (its id, subject, author and age), or the visit.
     pub description: String,
     /// What changes in the palace when it is undone.
@@ -124,16 +124,16 @@ impl RevertCommit<'_> {
         self,
         palace: &mut OpenPalace,
         caller: &Caller,
-        undone: UndoneCommit,
+        undone: UndoOutcome,
         later_commit: impl Fn(&str) -> Option<&'c CommitDetails>,
         mode: ChangeMode,
-    ) -> Result<UndoneCommit, Refusal> {
+    ) -> Result<UndoOutcome, Refusal> {
         let title = undone.description.clone();
         let plan_edits = |palace: &OpenPalace| {
             plan_revert_edits(palace, caller, &title, self.diffs, &later_commit)
         };
         let edits = plan_edits(palace)?;
-        let undone = UndoneCommit {
+        let undone = UndoOutcome {
             broken_links: find_new_broken_links(palace, &undone.changes, &edits),
             ..undone
         };
@@ -153,7 +153,7 @@ impl RevertCommit<'_> {
                 body: self.body.clone(),
             })
         })?;
-        Ok(UndoneCommit { undo_id: Some(caller.visit_id), ..undone })
+        Ok(UndoOutcome { undo_id: Some(caller.visit_id), ..undone })
     }
 }
 
@@ -247,7 +247,7 @@ impl UndoneCommitSet {
         let left = self.without_undone_files(commit.clone()).changed_files;
         let is_undone_in_parts = left.len() < commit.changed_files.len()
             // Palazzo's own files stay while any item needs them.
-            && left.iter().all(|it| format::is_palazzo_path(it));
+            && left.iter().all(|it| format::is_schema_or_readme_path(it));
         self.commits.contains(&commit.summary.id.0)
             || visit_of_commit(commit).is_some_and(|it| self.rebased_visits.contains(&it))
             || is_undone_in_parts
@@ -350,7 +350,7 @@ fn plan_revert_edits<'a>(
         let current =
             palace.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         // The change itself writes those of Palazzo's own files that are missing.
-        if current.is_none() && format::is_palazzo_path(path) {
+        if current.is_none() && format::is_schema_or_readme_path(path) {
             continue;
         }
         let restored = was
@@ -371,7 +371,7 @@ fn modes_after_revert<'c>(
 ) -> Result<BTreeMap<String, bool>, Refusal> {
     let deleted = diffs.iter().filter(|it| it.now == FileContent::Missing);
     let deleted: Vec<_> = deleted.map(|it| it.path.as_str()).collect();
-    Ok(palace.store().executable_files(commits, &deleted)?)
+    Ok(palace.store().executable_bits(commits, &deleted)?)
 }
 
 /// Describes a commit in one line: its id, subject, author and age.

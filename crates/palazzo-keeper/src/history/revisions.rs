@@ -77,7 +77,7 @@ fn parse_revision_word(
 ) -> Result<RevisionRange, Refusal> {
     let resolve = |revision: &str| {
         let revision = if revision.trim().is_empty() { "HEAD" } else { revision };
-        palace.store().resolve_moment(revision, caller.now, &caller.zone)
+        palace.store().resolve_revision(revision, caller.now, &caller.zone)
     };
     if let Some((left, right)) = word.split_once("...") {
         let (left, right) = (resolve(left)?, resolve(right)?);
@@ -107,7 +107,7 @@ fn looks_like_revision(word: &str, caller: &Caller) -> bool {
     word.contains("..")
         || word.contains(['~', '^', '@'])
         || word.starts_with('-')
-        || caller.start_time(word).is_some()
+        || caller.parse_start_time(word).is_some()
 }
 
 fn ambiguous_word_refusal(word: &str) -> Refusal {

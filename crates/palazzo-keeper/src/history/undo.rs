@@ -8,11 +8,11 @@ use ulid::Ulid;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::history::log::{is_made_by, parse_since};
 use crate::history::revert::{
-    KeepReason, KeptFile, RevertCommit, UndoneCommit, UndoneCommitSet, changes_file,
-    creates_palace, describe_commit, is_change_of_tool, is_undo, reverse_diffs,
-    revert_diffs_of_file, undone_body, visit_of_commit,
+    KeepReason, KeptFile, RevertCommit, UndoOutcome, UndoneCommitSet, changes_file, creates_palace,
+    describe_commit, is_change_of_tool, is_undo, reverse_diffs, revert_diffs_of_file, undone_body,
+    visit_of_commit,
 };
-use crate::history::visits::{combine_diffs, find_visit_or_undo, visit_of_client};
+use crate::history::visits::{client_visit_of_commit, combine_diffs, find_visit_or_undo};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::ChangeMode;
 use crate::{Caller, Refusal, Session};
@@ -44,13 +44,13 @@ pub enum UndoSelection {
 /// created the palace stays. What others have changed meanwhile stays too: it is merged with the
 /// content before, or if they changed the same, the file stays with the other files of its item.
 /// Refuses if no file is left. In a dry run it changes nothing.
-pub fn undo_visit(
+pub fn undo_commits(
     session: &mut Session<'_>,
     selection: &UndoSelection,
     mode: ChangeMode,
-) -> Result<UndoneCommit, Refusal> {
+) -> Result<UndoOutcome, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
-    let filter = CommitFilter::parse(selection, palace, caller)?;
+    let filter = ParsedUndoSelection::parse(selection, palace, caller)?;
     let history = read_history(palace, &filter, caller.now)?;
     let title = filter.title(&history, caller);
     if history.selected.is_empty() {
@@ -70,7 +70,7 @@ pub fn undo_visit(
         files => format!("{title}, but for {}", render::count_with_noun(files, "file")),
     };
     let undone =
-        UndoneCommit { description, changes, kept, broken_links: Vec::new(), undo_id: None };
+        UndoOutcome { description, changes, kept, broken_links: Vec::new(), undo_id: None };
     let later_commit = |path: &str| history.last_commit_of_others(path);
     let (wholly, in_part) = divide_commits(&history, &diffs, &undone.kept);
     let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
@@ -88,10 +88,7 @@ pub fn undo_visit(
 /// Undoes the last tool call that is not undone yet: a new commit restores its files, and keeps what
 /// others have changed since. Refuses if they have changed the same. In a dry run it changes
 /// nothing.
-pub fn undo_last_call(
-    session: &mut Session<'_>,
-    mode: ChangeMode,
-) -> Result<UndoneCommit, Refusal> {
+pub fn undo_last_call(session: &mut Session<'_>, mode: ChangeMode) -> Result<UndoOutcome, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
     let Some((commit, later)) = last_undoable_commit(palace)? else {
         let why = "no commit of a tool is left that is not undone".to_owned();
@@ -104,7 +101,7 @@ pub fn undo_last_call(
     }
     let diffs = keep_later_changes(palace, diffs)?;
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit {
+    let undone = UndoOutcome {
         description,
         changes,
         kept: Vec::new(),
@@ -124,12 +121,12 @@ pub fn undo_last_call(
 }
 
 /// A selection whose texts are parsed.
-enum CommitFilter {
+enum ParsedUndoSelection {
     Visit(Ulid),
     Client { name: String, since: DateTime<Utc> },
 }
 
-impl CommitFilter {
+impl ParsedUndoSelection {
     fn parse(
         selection: &UndoSelection,
         palace: &OpenPalace,
@@ -237,7 +234,7 @@ impl VisitHistory {
 
 fn read_history(
     palace: &OpenPalace,
-    filter: &CommitFilter,
+    filter: &ParsedUndoSelection,
     now: DateTime<Utc>,
 ) -> Result<VisitHistory, Refusal> {
     let (mut history, mut undone) = (VisitHistory::default(), UndoneCommitSet::default());
@@ -334,7 +331,8 @@ fn divide_diffs(
     keep_whole_items(palace, &mut kept, &diffs);
     // Palazzo's own files are needed while an item is left.
     diffs.retain(|it| {
-        !kept.contains_key(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
+        !kept.contains_key(&it.path)
+            && (kept.is_empty() || !format::is_schema_or_readme_path(&it.path))
     });
     let describe =
         |(path, reason)| describe_kept_file(palace, caller, history, &diffs, path, reason);
@@ -467,7 +465,9 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
     }
     let (mut seen, mut visits) = (BTreeSet::new(), Vec::new());
     for (_, commit) in &history.others {
-        let Some(id) = visit_of_client(commit).filter(|it| seen.insert(*it)) else { continue };
+        let Some(id) = client_visit_of_commit(commit).filter(|it| seen.insert(*it)) else {
+            continue;
+        };
         let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
         let client = render::name_in_sentence(client);
         let age = render::ago(commit.summary.at, caller.now);
@@ -518,7 +518,7 @@ fn last_undoable_commit(
 mod tests {
     use crate::history::undo::*;
     use crate::palace::change_plan::{ChangeOptions, ChangePlan};
-    use crate::rooms::scrolls::{NewScroll, latest_scroll_ids, write_scroll};
+    use crate::rooms::scrolls::{NewScroll, current_scroll_ids, write_scroll};
     use crate::test_home::{TestHome, ada};
     use palazzo_core::model::FileEdit;
 
@@ -559,7 +559,7 @@ mod tests {
         selection: &UndoSelection,
         mode: ChangeMode,
     ) -> Result<String, String> {
-        let undone = home.run(|session| undo_visit(session, selection, mode));
+        let undone = home.run(|session| undo_commits(session, selection, mode));
         undone.map(|it| it.description).map_err(|it| it.to_string())
     }
 
@@ -601,7 +601,7 @@ mod tests {
         assert!(only.contains("\"two\" (bob, just now)"), "{only}");
         write(&mut home, &claude, ROCK, "three");
         write(&mut home, &claude, MOSS, "green");
-        let undone = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
+        let undone = home.run(|it| undo_commits(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         assert!(undone.description.ends_with(", just now), but for 1 file"), "{undone:?}");
         let [kept] = undone.kept.as_slice() else { panic!("{undone:?}") };
         assert_eq!(kept.path, ROCK);
@@ -620,7 +620,7 @@ mod tests {
         write(&mut home, &claude, "entities/rock/slate.yaml", "grey");
         home.write(ROCK, "name: Granite\ngenus: Thing\n");
         home.rename("entities/rock/slate.yaml", "notes.txt");
-        let undone = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
+        let undone = home.run(|it| undo_commits(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         let kept = undone.kept.iter().map(KeptFile::to_sentence).collect::<Vec<_>>();
         let why = "would be removed, and was changed by a hand edit that is not committed";
         let slate = "entities/rock/slate.yaml was changed in the same place by a hand edit that is \
@@ -631,7 +631,7 @@ mod tests {
         // Somebody drops the edit, and undoes the rest.
         home.write(ROCK, &entity_text(ROCK, "one"));
         home.rename("notes.txt", "entities/rock/slate.yaml");
-        let rest = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
+        let rest = home.run(|it| undo_commits(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         assert_eq!(rest.kept, []);
         assert_eq!(home.read(ROCK), None);
         let again = undo(&mut home, &visit(&claude), ChangeMode::Commit).unwrap_err();
@@ -680,7 +680,7 @@ mod tests {
         let current = |home: &mut TestHome| {
             home.run(|session| {
                 let palace = &session.palace.palace;
-                let ids = latest_scroll_ids(palace, &"hall".parse().unwrap());
+                let ids = current_scroll_ids(palace, &"hall".parse().unwrap());
                 ids.iter().map(|it| palace.scroll(it).unwrap().body.clone()).collect::<Vec<_>>()
             })
         };

@@ -13,7 +13,7 @@ use crate::history::diff::{PalaceDiff, commit_summary, file_patch};
 use crate::history::item_diffs::{
     compare_files, item_diffs_from_file_diffs, replaced_scroll_files,
 };
-use crate::history::log::{CommitSelection, LogFilter};
+use crate::history::log::{LogFilter, ParsedLogFilter};
 use crate::history::revert::{
     UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, is_undo, subject_of_undo,
     visit_of_commit,
@@ -23,8 +23,9 @@ use crate::walk::hand_over::is_hand_over;
 use crate::{Caller, Refusal, Session};
 use palazzo_core::format::PalacePath;
 use palazzo_core::model::{
-    ChangeDetail, ChangeKind, CommitDetails, FileDiff, HandOver, ItemDiff, ItemElement, Palace,
-    PalaceItem, RecordedVisit, RepeatedChange, RepeatedChanges, ScrollId, VisitDetails, quoted,
+    ChangeDetail, ChangeKind, ChangeSteps, CommitDetails, FileDiff, HandOver, ItemDiff,
+    ItemElement, ItemOrFile, Palace, RecordedVisit, RepeatedChanges, ScrollId, VisitDetails,
+    quoted,
 };
 use palazzo_core::render;
 
@@ -45,7 +46,7 @@ pub struct VisitLog {
 
 /// The changes of items, each item by its file.
 #[derive(Default)]
-struct ItemSteps(BTreeMap<String, (PalaceItem, Vec<RepeatedChange>)>);
+struct ItemSteps(BTreeMap<String, (ItemOrFile, Vec<ChangeSteps>)>);
 
 impl ItemSteps {
     fn add(&mut self, diff: &ItemDiff) {
@@ -67,7 +68,7 @@ impl ItemSteps {
 
     fn into_repeated_changes(self) -> Vec<RepeatedChanges> {
         let repeated = self.0.into_values().map(|(item, mut changes)| {
-            let is_presence = |it: &RepeatedChange| matches!(it, RepeatedChange::Presence(_));
+            let is_presence = |it: &ChangeSteps| matches!(it, ChangeSteps::Presence(_));
             let is_added_and_removed = changes.iter().any(|it| is_presence(it) && is_repeated(it));
             // What was in an item that was removed again is of no interest.
             changes.retain(|it| is_repeated(it) && (is_presence(it) || !is_added_and_removed));
@@ -84,12 +85,12 @@ pub fn list_visits(
     limit: usize,
 ) -> Result<VisitLog, Refusal> {
     let palace = &*session.palace;
-    let selection = CommitSelection::parse(filter, session.caller)?;
+    let selection = ParsedLogFilter::parse(filter, session.caller)?;
     let mut visits = read_visits(palace, selection, limit.saturating_add(1))?;
     let is_truncated = visits.len() > limit;
     visits.truncate(limit);
     let describe = |visit: RecordedVisit| {
-        let layers = combine_diffs(palace, &visit.described_commits())?;
+        let layers = combine_diffs(palace, &visit.commits_to_describe())?;
         describe_visit(palace, visit, &layers)
     };
     let visits = visits.into_iter().map(describe).collect::<Result<_, Refusal>>()?;
@@ -100,7 +101,7 @@ pub fn list_visits(
 /// its changes, and the fields that it changed more than once; or an undo, by the same of its id.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
     let visit = find_visit_or_undo(session.palace, session.caller, name)?;
-    let commits = visit.described_commits();
+    let commits = visit.commits_to_describe();
     let layers = combine_diffs(session.palace, &commits)?;
     let details = describe_visit(session.palace, visit, &layers)?;
     let repeated = find_repeated_changes(session.palace, &commits)?;
@@ -116,7 +117,7 @@ pub fn diff_visit(
 ) -> Result<(RecordedVisit, PalaceDiff), Refusal> {
     let palace = &*session.palace;
     let visit = find_visit_or_undo(palace, session.caller, name)?;
-    let commits = visit.described_commits();
+    let commits = visit.commits_to_describe();
     let layers = combine_diffs(palace, &commits)?;
     let VisitDetails { visit, items, .. } = describe_visit(palace, visit, &layers)?;
     let before = commits.last().and_then(|it| it.parent.clone());
@@ -185,7 +186,7 @@ pub(crate) fn find_visit(
         return Err(Refusal::Invalid(why));
     }
     let is_wanted = |it: &RecordedVisit| it.id.to_string().ends_with(&wanted);
-    let mut all = read_visits_until(palace, CommitSelection::default(), |commit, visits| {
+    let mut all = read_visits_until(palace, ParsedLogFilter::default(), |commit, visits| {
         visits.iter().find(|it| is_wanted(it)).is_some_and(|it| is_before(commit, it))
     })?;
     match all.iter().position(is_wanted) {
@@ -197,9 +198,9 @@ pub(crate) fn find_visit(
 /// Finds the newest visit that changed something and is not undone.
 fn last_visit(palace: &OpenPalace) -> Result<RecordedVisit, Refusal> {
     for limit in [10, usize::MAX] {
-        let visits = read_visits(palace, CommitSelection::default(), limit)?;
+        let visits = read_visits(palace, ParsedLogFilter::default(), limit)?;
         for visit in visits.into_iter().filter(|it| it.undoable > 0) {
-            if !combine_diffs(palace, &visit.described_commits())?.is_empty() {
+            if !combine_diffs(palace, &visit.commits_to_describe())?.is_empty() {
                 return Ok(visit);
             }
         }
@@ -225,7 +226,7 @@ fn unknown_visit_refusal(all: &[RecordedVisit], name: &str, caller: &Caller) -> 
 /// Reads the newest visits of clients with selected commits, at most `limit`, newest first.
 fn read_visits(
     palace: &OpenPalace,
-    selection: CommitSelection,
+    selection: ParsedLogFilter,
     limit: usize,
 ) -> Result<Vec<RecordedVisit>, Refusal> {
     let since = selection.since;
@@ -243,7 +244,7 @@ fn read_visits(
 /// visit that is wanted can have the commit that comes next.
 fn read_visits_until(
     palace: &OpenPalace,
-    selection: CommitSelection,
+    selection: ParsedLogFilter,
     is_complete: impl Fn(&CommitDetails, &[RecordedVisit]) -> bool,
 ) -> Result<Vec<RecordedVisit>, Refusal> {
     let mut found = VisitCollector { selection, ..VisitCollector::default() };
@@ -273,7 +274,7 @@ pub(crate) fn visits_of_commits(
 #[derive(Default)]
 struct VisitCollector {
     /// The commits of which one makes a visit wanted.
-    selection: CommitSelection,
+    selection: ParsedLogFilter,
     visits: Vec<RecordedVisit>,
     /// The place of each visit in the list.
     places: HashMap<Ulid, usize>,
@@ -285,7 +286,7 @@ impl VisitCollector {
     /// Adds a commit that is older than those before.
     fn add_commit(&mut self, palace: &OpenPalace, commit: CommitDetails) {
         let is_undone = self.undone.add_commit(palace, &commit);
-        let Some(id) = visit_of_client(&commit) else { return };
+        let Some(id) = client_visit_of_commit(&commit) else { return };
         if !self.places.contains_key(&id) && !self.selection.selects(&commit) {
             return;
         }
@@ -349,7 +350,7 @@ fn count_creations(palace: &OpenPalace, commits: &[CommitDetails]) -> Result<usi
 }
 
 /// Returns the visit of a client that changed the palace with a commit.
-pub(crate) fn visit_of_client(commit: &CommitDetails) -> Option<Ulid> {
+pub(crate) fn client_visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
     visit_of_commit(commit).filter(|_| commit.is_by_client && is_change_of_tool(commit))
 }
 
@@ -441,27 +442,27 @@ pub(crate) fn find_repeated_changes(
 }
 
 /// Returns whether there is more than one change.
-fn is_repeated(change: &RepeatedChange) -> bool {
+fn is_repeated(change: &ChangeSteps) -> bool {
     match change {
-        RepeatedChange::Presence(states) => states.len() > 1,
-        RepeatedChange::Value { states, .. } => states.len() > 2,
-        RepeatedChange::Part(states) => states.len() > 2,
-        RepeatedChange::Text { versions, .. } => *versions > 1,
+        ChangeSteps::Presence(states) => states.len() > 1,
+        ChangeSteps::Value { states, .. } => states.len() > 2,
+        ChangeSteps::Part(states) => states.len() > 2,
+        ChangeSteps::Text { versions, .. } => *versions > 1,
     }
 }
 
-fn add_presence(steps: &mut Vec<RepeatedChange>, is_there: bool) {
+fn add_presence(steps: &mut Vec<ChangeSteps>, is_there: bool) {
     let known = steps.iter_mut().find_map(|it| match it {
-        RepeatedChange::Presence(states) => Some(states),
+        ChangeSteps::Presence(states) => Some(states),
         _ => None,
     });
     match known {
         Some(states) => states.push(is_there),
-        None => steps.push(RepeatedChange::Presence(vec![is_there])),
+        None => steps.push(ChangeSteps::Presence(vec![is_there])),
     }
 }
 
-fn add_detail(steps: &mut Vec<RepeatedChange>, detail: &ChangeDetail) {
+fn add_detail(steps: &mut Vec<ChangeSteps>, detail: &ChangeDetail) {
     match detail {
         ChangeDetail::ValueChanged { of, was, now } => {
             add_value(steps, of, [was.clone(), now.clone()]);
@@ -475,7 +476,7 @@ fn add_detail(steps: &mut Vec<RepeatedChange>, detail: &ChangeDetail) {
             let [was, now] = [was, now].map(|it| Some(ItemElement::Relation(it.clone())));
             add_part(steps, was, now);
         }
-        ChangeDetail::TextChanged { text, .. } => add_text(steps, text),
+        ChangeDetail::TextChanged { of, .. } => add_text(steps, of),
         ChangeDetail::Moved { .. }
         | ChangeDetail::Renamed { .. }
         | ChangeDetail::Replaces { .. }
@@ -484,42 +485,42 @@ fn add_detail(steps: &mut Vec<RepeatedChange>, detail: &ChangeDetail) {
     }
 }
 
-fn add_value(steps: &mut Vec<RepeatedChange>, field: &str, [was, now]: [Option<String>; 2]) {
+fn add_value(steps: &mut Vec<ChangeSteps>, field: &str, [was, now]: [Option<String>; 2]) {
     let known = steps.iter_mut().find_map(|it| match it {
-        RepeatedChange::Value { of, states } if of == field => Some(states),
+        ChangeSteps::Value { of, states } if of == field => Some(states),
         _ => None,
     });
     match known {
         Some(states) => states.push(now),
-        None => steps.push(RepeatedChange::Value { of: field.to_owned(), states: vec![was, now] }),
+        None => steps.push(ChangeSteps::Value { of: field.to_owned(), states: vec![was, now] }),
     }
 }
 
 /// Adds the change of a part to the changes after which the part was as before this one. A part that
 /// was removed is the same when it is added again.
-fn add_part(steps: &mut Vec<RepeatedChange>, was: Option<ItemElement>, now: Option<ItemElement>) {
+fn add_part(steps: &mut Vec<ChangeSteps>, was: Option<ItemElement>, now: Option<ItemElement>) {
     let is_before = |states: &[Option<ItemElement>]| match states {
         [.., before, None] if was.is_none() => *before == now,
         [.., last] => *last == was && last.is_some(),
         [] => false,
     };
     let known = steps.iter_mut().find_map(|it| match it {
-        RepeatedChange::Part(states) if is_before(states) => Some(states),
+        ChangeSteps::Part(states) if is_before(states) => Some(states),
         _ => None,
     });
     match known {
         Some(states) => states.push(now),
-        None => steps.push(RepeatedChange::Part(vec![was, now])),
+        None => steps.push(ChangeSteps::Part(vec![was, now])),
     }
 }
 
-fn add_text(steps: &mut Vec<RepeatedChange>, text: &str) {
+fn add_text(steps: &mut Vec<ChangeSteps>, text: &str) {
     let known = steps.iter_mut().find_map(|it| match it {
-        RepeatedChange::Text { of, versions } if of == text => Some(versions),
+        ChangeSteps::Text { of, versions } if of == text => Some(versions),
         _ => None,
     });
     match known {
         Some(versions) => *versions += 1,
-        None => steps.push(RepeatedChange::Text { of: text.to_owned(), versions: 1 }),
+        None => steps.push(ChangeSteps::Text { of: text.to_owned(), versions: 1 }),
     }
 }

@@ -152,7 +152,7 @@ impl<'o> EarlierTexts<'o> {
     }
 
     /// Returns the files of some wings and rooms with other texts than `texts`.
-    pub(crate) fn files_without(
+    pub(crate) fn files_with_other_texts(
         &self,
         shelves: &HashSet<&WingRoomNames>,
         texts: &HashSet<&str>,

@@ -10,8 +10,10 @@ use crate::graph::edit::GraphEdit;
 use crate::graph::rules::with_initial_status;
 use crate::import::mine::{FilingPlanner, sanitize_name};
 use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages};
-use crate::mempalace::add_fact::{has_same_kind_and_object, placeholder_entity, resolve_spelling};
 use crate::mempalace::drawers::MAX_NAME_CHARS;
+use crate::mempalace::fact_changes::{
+    has_same_kind_and_object, placeholder_entity, resolve_spelling,
+};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::session::new_id;
@@ -116,25 +118,26 @@ impl ImportItems {
         now: DateTime<Utc>,
         mut new_id: impl FnMut() -> Ulid,
     ) -> Self {
-        let subjects: Vec<_> = data.fact_subjects().into_iter().map(render::join_lines).collect();
+        let subjects: Vec<_> =
+            data.fact_subjects().into_iter().map(render::storable_line).collect();
         let MempalaceData { drawers, diary_entries, entities, mut facts, .. } = data;
         let mut by_name: BTreeMap<String, Entity> = BTreeMap::new();
         for name in
-            subjects.into_iter().chain(entities.iter().map(|it| render::join_lines(&it.name)))
+            subjects.into_iter().chain(entities.iter().map(|it| render::storable_line(&it.name)))
         {
             by_name.entry(name.clone()).or_insert_with(|| placeholder_entity(&name, new_id()));
         }
         // If several rows give the genus of one entity, use the first.
         for it in entities.into_iter().rev() {
-            let Some(entity) = by_name.get_mut(&render::join_lines(&it.name)) else { continue };
+            let Some(entity) = by_name.get_mut(&render::storable_line(&it.name)) else { continue };
             if !it.genus.is_empty() {
-                entity.genus = render::join_lines(&it.genus);
+                entity.genus = render::storable_line(&it.genus);
             }
             entity.attributes.extend(it.attributes);
         }
         for ImportedFact { subject, relation, .. } in &mut facts {
             for it in [subject, &mut relation.kind, &mut relation.to] {
-                *it = render::join_lines(it);
+                *it = render::storable_line(it);
             }
         }
         Self {
@@ -293,8 +296,8 @@ fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom
         filed_under: FrontMatterWingRoom { wing: Some(wing.clone()), room: Some(room.clone()) },
         title: None,
         labels: Vec::new(),
-        source: it.source.map(|it| render::join_lines(&it)),
-        by: it.by.map(|it| render::join_lines(&it)),
+        source: it.source.map(|it| render::storable_line(&it)),
+        by: it.by.map(|it| render::storable_line(&it)),
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
         text: it.text.replace('\0', "\u{fffd}"),
     };

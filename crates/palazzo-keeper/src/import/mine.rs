@@ -262,7 +262,7 @@ impl MinedSource {
         options: ImportOptions,
     ) -> Self {
         let mut redactions = Redactions::new(options);
-        let source = &SourceFile { name: render::join_lines(&source.name), ..source.clone() };
+        let source = &SourceFile { name: render::storable_line(&source.name), ..source.clone() };
         let texts = (1..).zip(texts).map(|it| redact_text(&mut redactions, source, it));
         let texts: Vec<_> = texts.collect();
         let source = redact_source(&mut redactions, source);
@@ -282,7 +282,7 @@ impl MinedSource {
                 Drawer { id, filed, text, ..drawer.clone() }
             });
             let drawers = older.collect();
-            (drawer.id, OlderExchange { drawers, is_part: it.is_older_part })
+            (drawer.id, OlderExchange { drawers, is_part: it.is_older_incomplete })
         });
         let older = older.collect();
         Self { source, drawers, times, older, names, redactions }
@@ -373,7 +373,7 @@ fn redact_source(redactions: &mut Redactions, source: &SourceFile) -> SourceFile
 }
 
 fn redact_name(redactions: &mut Redactions, source: &SourceFile, name: &str) -> String {
-    redactions.redact(&render::join_lines(name), &source.name, |_| "name".to_owned())
+    redactions.redact(&render::storable_line(name), &source.name, |_| "name".to_owned())
 }
 
 fn drawer_from_extracted_text(
@@ -393,7 +393,7 @@ fn drawer_from_extracted_text(
         title: it.title.clone(),
         labels: Vec::new(),
         source: Some(source.name.clone()),
-        by: Some(render::join_lines(&caller.name)),
+        by: Some(render::storable_line(&caller.name)),
         filed: Some(truncate_to_seconds(
             it.at.or(it.conversation_at).or(source.modified).unwrap_or(caller.now),
         )),
@@ -415,7 +415,7 @@ fn truncate_to_seconds(time: DateTime<Utc>) -> DateTime<Utc> {
 /// Makes a valid name of a wing, a room or an agent from any text, with at most `max_chars`
 /// characters.
 pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
-    let name = render::join_lines(&name.replace(['/', '\\'], "-"));
+    let name = render::storable_line(&name.replace(['/', '\\'], "-"));
     let name: String = name.chars().take(max_chars).collect();
     match name.trim_matches(['.', ' ']) {
         "" => "untitled".to_owned(),
@@ -476,7 +476,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         }
         if source.is_some_and(FilingSource::is_document) && !plan.edits.is_empty() {
             let shelves = drawers.iter().map(|(shelf, _)| shelf).collect();
-            plan.superseded = earlier.files_without(&shelves, &texts);
+            plan.superseded = earlier.files_with_other_texts(&shelves, &texts);
         }
         plan
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::graph::delete::plan_deletion;
 use crate::graph::references::describe_references;
-use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
+use crate::items::{
+    ItemChangeReport, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing,
+};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::resolve::{RoomsMeant, resolve_room};
@@ -34,15 +36,18 @@ pub fn delete_items(
     names: &[String],
     scrolls_to: Option<&str>,
     mode: ChangeMode,
-) -> Result<ItemChange, Refusal> {
+) -> Result<ItemChangeReport, Refusal> {
     let mut description = String::new();
-    let edits =
-        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+    let edits = session.palace.change_files(
+        session.caller,
+        &ChangeOptions::exclusive_in_mode(mode),
+        |open| {
             let (plan, text) = plan_item_deletions(open, names, scrolls_to)?;
             description = text;
             Ok(plan)
-        })?;
-    Ok(ItemChange { verb: ItemChangeVerb::Delete, description, mode, edits })
+        },
+    )?;
+    Ok(ItemChangeReport { verb: ItemChangeVerb::Delete, description, mode, edits })
 }
 
 fn plan_item_deletions(

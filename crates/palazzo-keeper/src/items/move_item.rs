@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::graph::update::{EntityChange, plan_update};
-use crate::items::{ItemChange, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing};
+use crate::items::{
+    ItemChangeReport, ItemChangeVerb, WingOrItem, find_wing_or_item, rooms_of_wing,
+};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::resolve::path_in_palace;
@@ -27,16 +29,19 @@ pub fn move_item(
     name: &str,
     new: &str,
     mode: ChangeMode,
-) -> Result<ItemChange, Refusal> {
+) -> Result<ItemChangeReport, Refusal> {
     let mut done = None;
-    let edits =
-        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+    let edits = session.palace.change_files(
+        session.caller,
+        &ChangeOptions::exclusive_in_mode(mode),
+        |open| {
             let (plan, verb, description) = plan_move(open, name, new)?;
             done = Some((verb, description));
             Ok(plan)
-        })?;
+        },
+    )?;
     let (verb, description) = done.ok_or(Refusal::Contended)?;
-    Ok(ItemChange { verb, description, mode, edits })
+    Ok(ItemChangeReport { verb, description, mode, edits })
 }
 
 fn plan_move(open: &mut OpenPalace, name: &str, new: &str) -> Result<PlannedMove, Refusal> {

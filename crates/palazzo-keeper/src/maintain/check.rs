@@ -19,14 +19,14 @@ use palazzo_core::render::{self, PalaceFindings, ReportedFinding, display_path};
 #[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// One for each palace.
-    pub palaces: Vec<PalaceReport>,
+    pub palaces: Vec<PalaceCheckReport>,
     /// What is not read, because it is not checked out or cannot be read, each once.
     pub warnings: Vec<String>,
 }
 
 /// The findings in one palace.
 #[derive(Clone, Debug)]
-pub struct PalaceReport {
+pub struct PalaceCheckReport {
     /// The directory of the palace.
     pub root: PathBuf,
     /// The findings, by file and line.
@@ -45,9 +45,9 @@ pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport,
     for workspace in keeper.workspaces()? {
         let models = keeper.models.clone();
         let palace = keeper.open_workspace(&workspace)?;
-        palace.check_last_commit()?;
-        warnings.extend(palace.store().missing_files_warning());
-        let unreadable = palace.store().unreadable_user_file();
+        palace.check_last_commit_readable()?;
+        warnings.extend(palace.store().sparse_checkout_warning());
+        let unreadable = palace.store().unreadable_user_file_warning();
         warnings.extend(unreadable.filter(|it| !warnings.contains(it)));
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);
         palaces.push(check_palace(palace, (tools, &names), &models, stale_locks)?);
@@ -66,7 +66,7 @@ pub fn list_findings(
     list_findings_of_palace(keeper, &key, tools)
 }
 
-impl PalaceReport {
+impl PalaceCheckReport {
     /// Returns the path to the file of a finding: relative to `here` if that is above the palace.
     pub fn finding_path(&self, finding: &Finding, here: &Path) -> String {
         display_path(here, &self.root, &finding.diagnostic.file)
@@ -149,7 +149,7 @@ pub(crate) fn check_palace(
     (tools, workspaces): (&[Tool], &[String]),
     models: &ModelCache,
     locks: Vec<Diagnostic>,
-) -> Result<PalaceReport, Refusal> {
+) -> Result<PalaceCheckReport, Refusal> {
     open.find_renamed_rooms()?;
     if open.names_files() || open.palace.settings.stale_fact_days.is_some() {
         open.update_file_history_cache()?;
@@ -182,7 +182,7 @@ pub(crate) fn check_palace(
     let counts =
         (palace.rooms().len(), palace.scrolls().count(), palace.graph.len(), palace.drawers.len());
     let (root, findings) = (open.store().palace_folder().to_owned(), findings.collect());
-    Ok(PalaceReport { root, findings, silenced_count, counts })
+    Ok(PalaceCheckReport { root, findings, silenced_count, counts })
 }
 
 /// Returns the findings about what a palace needs besides its items: the model, the consent to its
@@ -195,7 +195,7 @@ pub(crate) fn findings_outside_items(
         let diagnostic = Diagnostic::for_file(Code::BadModel, PalacePath::SETTINGS_FILE, why);
         (diagnostic, Some(ValuePath::ROOT.then_value("search").then_value("model")))
     });
-    let allowed = &open.palace.settings.allow;
+    let allowed = &open.palace.settings.allowed_tools;
     let consent = open.store().tools_consent_finding(PalacePath::SETTINGS_FILE, allowed);
     let consent =
         consent.map(|it| (it, Some(ValuePath::ROOT.then_value("actions").then_value("allow"))));

@@ -392,11 +392,14 @@ fn delete_settled_of_palace(
         return Ok(report);
     }
     let mode = ChangeMode::WithoutCommit;
-    report.edits =
-        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+    report.edits = session.palace.change_files(
+        session.caller,
+        &ChangeOptions::exclusive_in_mode(mode),
+        |open| {
             let edits = plan_deletions(open, &written);
             Ok(ChangePlan { edits, subject: "fix".to_owned(), body: String::new() })
-        })?;
+        },
+    )?;
     let is_conflict = |it: &&FileEdit| it.now.is_none();
     let fixed = report.edits.iter().filter(is_conflict).map(|it| settled_finding(&it.path));
     report.fixed = fixed.collect::<Vec<Diagnostic>>();

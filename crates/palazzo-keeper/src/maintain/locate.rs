@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Keeper, Refusal};
 use palazzo_core::model::{SoughtText, TextInCommit, TextInRepository, TextLocations};
-use palazzo_store::{self as store, PROPOSALS_FOLDER, Store};
+use palazzo_store::{self as store, OLD_PROPOSALS_FOLDER, Store};
 
 /// Finds a text in the palaces of the home, in their repositories and proposals, and in the folder
 /// with Palazzo's own files. Changes nothing.
@@ -20,7 +20,7 @@ pub fn locate_text(
     locations.repositories.retain(|it| !it.is_empty());
     if let Some(folder) = state_folder.filter(|it| it.is_dir()) {
         // Those of this home are in its repositories.
-        let is_searched = |it: &Path| *it != folder.join(PROPOSALS_FOLDER);
+        let is_searched = |it: &Path| *it != folder.join(OLD_PROPOSALS_FOLDER);
         let unread_count = &mut locations.unread_count;
         locations.state_files = store::find_text_in_folder(folder, text, is_searched, unread_count);
     }
@@ -52,7 +52,7 @@ fn add_palace(
             commit.proposals.push(proposal.branch.clone());
         }
     }
-    for worktree in store.proposal_worktrees()? {
+    for worktree in store.old_proposal_worktrees()? {
         files.extend(store::find_text_in_folder(&worktree, text, is_searched, unread_count));
     }
     locations.repositories.push(TextInRepository { files, ..found });

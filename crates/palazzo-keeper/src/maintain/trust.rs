@@ -14,8 +14,9 @@ pub fn missing_consents(keeper: &Keeper) -> Result<Vec<Consent>, Refusal> {
         let store = keeper.store_of(&workspace);
         needed.extend(store::needed_repository_consent(store.palace_folder())?);
         let text = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
-        let allow = format::parse_settings(&text).map(|it| it.allow).unwrap_or_default();
-        needed.extend(store.needed_tools_consent(&allow)?);
+        let allowed_tools =
+            format::parse_settings(&text).map(|it| it.allowed_tools).unwrap_or_default();
+        needed.extend(store.needed_tools_consent(&allowed_tools)?);
     }
     needed.sort();
     needed.dedup();

@@ -108,7 +108,7 @@ pub fn file_drawer(
         title: None,
         labels: Vec::new(),
         source: new.source.as_deref().map(render::whole_line).filter(|it| !it.is_empty()),
-        by: Some(render::join_lines(new.by.as_deref().unwrap_or(&caller.name))),
+        by: Some(render::storable_line(new.by.as_deref().unwrap_or(&caller.name))),
         filed: Some(caller.now.trunc_subsecs(0)),
         text: new.text.clone(),
     };
@@ -225,7 +225,7 @@ pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
     if name.contains(['/', '\\']) || !name.chars().all(is_printable) {
         return refused("it may not contain slashes, line breaks or other control characters");
     }
-    let name = render::join_lines(name);
+    let name = render::storable_line(name);
     match name.trim_matches('.').is_empty() {
         true => refused("it is empty or has only dots"),
         false => Ok(name),

@@ -27,7 +27,7 @@ pub struct FactsAbout {
     /// The entity of that name, if it is defined.
     pub entity: Option<Entity>,
     /// How many facts are left out because it is unknown whether they held at the date.
-    pub undated: usize,
+    pub with_invalid_dates: usize,
     /// How many more facts there are: of other dates, or in the other direction.
     pub other_facts: usize,
     /// The most similar name, if there are no facts about this one.
@@ -63,10 +63,10 @@ pub fn facts_about(
         entity: names.iter().find_map(|it| graph.get(it)).cloned(),
         ..FactsAbout::default()
     };
-    let (mut undated, mut others) = (0, 0);
+    let (mut with_invalid_dates, mut others) = (0, 0);
     let mut holds = |it: &Relation| {
         let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
-        undated += usize::from(holds.is_none());
+        with_invalid_dates += usize::from(holds.is_none());
         holds == Some(true)
     };
     for name in &names {
@@ -88,7 +88,7 @@ pub fn facts_about(
             facts.push(fact_record(&from.name, it, now));
         }
     }
-    (result.undated, result.other_facts) = (undated, others);
+    (result.with_invalid_dates, result.other_facts) = (with_invalid_dates, others);
     result.outgoing.sort_by_key(FactRecord::sort_key);
     result.incoming.sort_by_key(FactRecord::sort_key);
     if names.is_empty() {

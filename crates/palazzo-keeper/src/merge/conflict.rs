@@ -8,7 +8,7 @@ use sha1::{Digest, Sha1};
 use crate::merge::file::MergedFile;
 use crate::merge::items::{Item, is_conflict_file};
 use palazzo_core::format::{parse_conflict, serialize_conflict};
-use palazzo_core::merge::Side;
+use palazzo_core::merge::LastChange;
 use palazzo_core::model::{Conflict, ConflictAuthor};
 
 /// The number of bytes of the hash that are in the name of a conflict.
@@ -32,9 +32,9 @@ pub struct MergeConflict {
     /// The other value; `None` if the other side has deleted it.
     pub other: Option<Value>,
     /// The author of the value that stands, and the time.
-    pub stands_by: Side,
+    pub stands_by: LastChange,
     /// The author of the other value, and the time.
-    pub other_by: Side,
+    pub other_by: LastChange,
 }
 
 impl MergeConflict {

@@ -13,7 +13,7 @@ use palazzo_core::format::{
     FileTree, add_missing_comments, edit_tree, file_kind, parse_file, parse_tree,
     retarget_modeline, serialize_tree,
 };
-use palazzo_core::merge::{FieldConflict, Fields, Side, merge_fields, merge_lines};
+use palazzo_core::merge::{FieldConflict, Fields, LastChange, merge_fields, merge_lines};
 use palazzo_core::model::{Code, Severity};
 
 /// Number of characters of an id.
@@ -40,18 +40,18 @@ pub(super) struct ChangedFile<'a> {
     pub(super) base: Option<&'a Version>,
     /// The versions of both sides; the first precedes.
     pub(super) sides: [&'a Version; 2],
-    pub(super) changes: FileChanges<'a>,
+    pub(super) changes: LastFileChanges<'a>,
     /// The side whose layout is kept where the texts cannot be merged.
     pub(super) layout: usize,
 }
 
 /// Who last changed a file on each side.
 #[derive(Clone, Copy)]
-pub(super) enum FileChanges<'a> {
+pub(super) enum LastFileChanges<'a> {
     /// The sides of one item.
     Sides(&'a OrderedSides<'a>),
     /// The authors of two items that become one.
-    Authors(&'a [Side; 2]),
+    Authors(&'a [LastChange; 2]),
 }
 
 /// The texts of the three versions of a file.
@@ -61,24 +61,24 @@ struct Texts<'a> {
     layout: usize,
 }
 
-impl FileChanges<'_> {
-    fn of_file(&self) -> [Side; 2] {
+impl LastFileChanges<'_> {
+    fn of_file(&self) -> [LastChange; 2] {
         match self {
-            Self::Sides(sides) => sides.of_file(),
+            Self::Sides(sides) => sides.last_changes_of_file(),
             Self::Authors(authors) => (*authors).clone(),
         }
     }
 
-    fn of_body(&self, bodies: [Option<&str>; 2]) -> [Side; 2] {
+    fn of_body(&self, bodies: [Option<&str>; 2]) -> [LastChange; 2] {
         match self {
-            Self::Sides(sides) => sides.of_body(bodies),
+            Self::Sides(sides) => sides.last_changes_of_body(bodies),
             Self::Authors(authors) => (*authors).clone(),
         }
     }
 
-    fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [Side; 2] {
+    fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [LastChange; 2] {
         match self {
-            Self::Sides(ordered) => ordered.of_field(base, sides, name),
+            Self::Sides(ordered) => ordered.last_changes_of_field(base, sides, name),
             Self::Authors(authors) => (*authors).clone(),
         }
     }
@@ -128,7 +128,7 @@ fn errors(path: &str, bytes: &[u8]) -> BTreeSet<(Code, String)> {
 
 /// Lets the whole version of one side stand, and reports the other: that of the first side, unless
 /// only the other can be parsed.
-fn one_whole_version(path: &str, sides: [&Version; 2], changes: [Side; 2]) -> MergedFile {
+fn one_whole_version(path: &str, sides: [&Version; 2], changes: [LastChange; 2]) -> MergedFile {
     let [a, b] = sides.map(|it| it.text().and_then(|it| parse_tree(path, it)).is_some());
     let standing_side = usize::from(b && !a);
     let values = sides.map(|it| Some(Value::from(it.lossy_text())));
@@ -187,7 +187,7 @@ fn merge_bodies(
     base: Option<&str>,
     [a, b]: [Option<&str>; 2],
     sides: [&Version; 2],
-    last_changes: impl FnOnce() -> [Side; 2],
+    last_changes: impl FnOnce() -> [LastChange; 2],
 ) -> MergedBody {
     match (a, b) {
         (Some(a), Some(b)) if a != b && base != Some(a) && base != Some(b) => {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use chrono::{TimeZone as _, Utc};
 
-use crate::merge::outcome::{MergeOutcome, merge_palaces};
+use crate::merge::palaces::{MergeOutcome, merge_palaces};
 use crate::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles};
-use palazzo_core::merge::Side;
+use palazzo_core::merge::LastChange;
 use palazzo_core::model::Files;
 
 /// A change to the files of a palace.
@@ -39,7 +39,7 @@ fn collect_files(root: &Path, folder: &Path, files: &mut Files) {
 /// Merges two versions of a palace; `by_hand` tells which sides were edited by hand. Side `b` is
 /// the later one. Checks that the result does not depend on the order of the sides.
 pub(super) fn merge(base: &Files, sides: [&Files; 2], by_hand: [bool; 2]) -> (Files, MergeOutcome) {
-    let change = |name: &str, seconds: i64, is_by_hand: bool| Side {
+    let change = |name: &str, seconds: i64, is_by_hand: bool| LastChange {
         author: name.to_owned(),
         at: Utc.timestamp_opt(1_700_000_000 + seconds, 0).unwrap(),
         is_by_hand,
@@ -52,7 +52,7 @@ pub(super) fn merge(base: &Files, sides: [&Files; 2], by_hand: [bool; 2]) -> (Fi
 pub(super) fn merge_changes(
     base: &Files,
     sides: [&Files; 2],
-    changes: &[Side; 2],
+    changes: &[LastChange; 2],
 ) -> (Files, MergeOutcome) {
     let ([a, b], [by_a, by_b]) = (sides, changes);
     let merged = merge_in_order(base, [a, b], [by_a, by_b]);
@@ -69,7 +69,7 @@ pub(super) fn merge_changes(
     (files, merged)
 }
 
-fn merge_in_order(base: &Files, sides: [&Files; 2], changes: [&Side; 2]) -> MergeOutcome {
+fn merge_in_order(base: &Files, sides: [&Files; 2], changes: [&LastChange; 2]) -> MergeOutcome {
     let is_changed = |path: &String| sides.iter().any(|it| it.get(path) != base.get(path));
     let changed = |files: &Files| -> RawFiles {
         let files = files.iter().filter(|(path, _)| is_changed(path));

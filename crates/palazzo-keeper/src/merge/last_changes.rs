@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::merge::items::{Item, entity_name};
 use crate::merge::{FilePart, MergeInput, Version};
 use palazzo_core::format::file_kind;
-use palazzo_core::merge::{Fields, Side, find_field};
+use palazzo_core::merge::{Fields, LastChange, find_field};
 
 /// The two sides of an item, the one that precedes first.
 #[derive(Clone, Copy)]
@@ -20,31 +20,38 @@ impl<'a> OrderedSides<'a> {
     /// Orders the sides of an item by their last changes of the file, else by content.
     pub(super) fn new(input: &'a MergeInput<'a>, item: &'a Item) -> Self {
         let sides = Self { input, item, first: 0 };
-        let [a, b] = sides.of_file();
+        let [a, b] = sides.last_changes_of_file();
         let content = |side: usize| item.sides[side].as_ref().map(|it| (&it.bytes, &it.path));
         let order = a.precedence(&b).then_with(|| content(0).cmp(&content(1)));
         Self { first: usize::from(order == Ordering::Less), ..sides }
     }
 
     /// Returns the last changes of the file, like all others that of the side `first` first.
-    pub(super) fn of_file(&self) -> [Side; 2] {
+    pub(super) fn last_changes_of_file(&self) -> [LastChange; 2] {
         self.of_part(|_| FilePart::Any)
     }
 
     /// Returns the last changes of the path.
-    pub(super) fn of_path(&self) -> [Side; 2] {
+    pub(super) fn last_changes_of_path(&self) -> [LastChange; 2] {
         self.of_part(|_| FilePart::Path)
     }
 
     /// Returns the last changes of the body; `bodies` are those of the sides, in this order.
-    pub(super) fn of_body(&self, bodies: [Option<&str>; 2]) -> [Side; 2] {
+    pub(super) fn last_changes_of_body(&self, bodies: [Option<&str>; 2]) -> [LastChange; 2] {
         self.of_part(|index| FilePart::Body(bodies[index]))
     }
 
     /// Returns the last changes of a field, by its name in the base, or else on a side; `sides` are
     /// the fields of the sides, in this order.
-    pub(super) fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [Side; 2] {
-        let Some(kind) = file_kind(self.item.any_path()) else { return self.of_file() };
+    pub(super) fn last_changes_of_field(
+        &self,
+        base: &Fields,
+        sides: [&Fields; 2],
+        name: &str,
+    ) -> [LastChange; 2] {
+        let Some(kind) = file_kind(self.item.any_path()) else {
+            return self.last_changes_of_file();
+        };
         let in_base = find_field(kind, base, name).filter(|it| it.value(base).is_some());
         [0, 1].map(|index| {
             let fields = sides[index];
@@ -63,7 +70,7 @@ impl<'a> OrderedSides<'a> {
     }
 
     /// Returns the last change of the file on the first side that has it.
-    pub(super) fn of_existing_file(&self) -> Side {
+    pub(super) fn last_change_of_existing_file(&self) -> LastChange {
         let is_first = self.item.sides[self.first].is_some();
         self.last_change(usize::from(!is_first), FilePart::Any)
     }
@@ -84,7 +91,7 @@ impl<'a> OrderedSides<'a> {
         let fields = |name: &str| Fields::from_iter([("name".to_owned(), name.into())]);
         let names = [0, 1].map(|it| self.version(it).and_then(entity_name));
         let [a, b] = names.each_ref().map(|it| fields(it.as_deref().unwrap_or(old)));
-        let changes = self.of_field(&fields(old), [&a, &b], "name");
+        let changes = self.last_changes_of_field(&fields(old), [&a, &b], "name");
         let mut sides = names.iter().zip(changes);
         sides.any(|(name, change)| name.as_deref().is_some_and(|it| it != old) && change.is_by_hand)
     }
@@ -93,11 +100,11 @@ impl<'a> OrderedSides<'a> {
         self.item.sides[if index == 0 { self.first } else { 1 - self.first }].as_ref()
     }
 
-    fn of_part<'p>(&self, part: impl Fn(usize) -> FilePart<'p>) -> [Side; 2] {
+    fn of_part<'p>(&self, part: impl Fn(usize) -> FilePart<'p>) -> [LastChange; 2] {
         [0, 1].map(|index| self.last_change(index, part(index)))
     }
 
-    fn last_change(&self, index: usize, part: FilePart<'_>) -> Side {
+    fn last_change(&self, index: usize, part: FilePart<'_>) -> LastChange {
         let side = if index == 0 { self.first } else { 1 - self.first };
         let version = self.item.sides[side].as_ref().or(self.item.base.as_ref());
         let path = version.map_or_else(|| self.item.any_path(), |it| &it.path);

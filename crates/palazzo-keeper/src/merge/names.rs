@@ -253,7 +253,7 @@ fn first_side_of_path(item: &Item, sides: &OrderedSides<'_>) -> usize {
     if a.is_none() || b.is_none() || a == b || a == base || b == base {
         return sides.first;
     }
-    let [own, other] = sides.of_path();
+    let [own, other] = sides.last_changes_of_path();
     if own.preceding_side(&other) == 0 { sides.first } else { 1 - sides.first }
 }
 
@@ -281,7 +281,7 @@ pub(super) fn path_conflict(
     if standing_side == 1 {
         values.reverse();
     }
-    Some(FieldConflict::new("path", values, sides.of_path(), standing_side))
+    Some(FieldConflict::new("path", values, sides.last_changes_of_path(), standing_side))
 }
 
 /// Returns a palace with the rooms that no side has changed and `rooms`, without their contents.
@@ -317,7 +317,8 @@ fn changed_entity_name(item: &Item, sides: &OrderedSides<'_>) -> Option<String> 
     let merged = match (own, other) {
         (Some(own), Some(other)) => {
             let base = base.unwrap_or_default();
-            let last_changes = |name: &str| sides.of_field(&base, [&own, &other], name);
+            let last_changes =
+                |name: &str| sides.last_changes_of_field(&base, [&own, &other], name);
             merge_fields(FileKind::Entity, &base, [&own, &other], &last_changes).fields
         }
         (own, other) => own.or(other)?,

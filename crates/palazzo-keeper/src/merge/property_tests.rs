@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::merge::fixture::{merge, merge_changes};
 use palazzo_core::format::{FileTree, edit_tree, file_kind, parse_palace, parse_tree};
-use palazzo_core::merge::Side;
+use palazzo_core::merge::LastChange;
 use palazzo_core::model::{Files, Severity};
 
 const HALL: &str = "rooms/hall.yaml";
@@ -345,7 +345,7 @@ proptest! {
     ) {
         let base = base();
         let [a, b] = [changed(&base, &a, "a"), changed(&base, &b, "b")];
-        let side = |index: usize| Side {
+        let side = |index: usize| LastChange {
             author: String::new(),
             at: DateTime::from_timestamp(i64::from(is_later && index == 1), 0).unwrap(),
             is_by_hand: by_hand[index],

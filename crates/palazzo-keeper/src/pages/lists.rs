@@ -124,7 +124,7 @@ pub(super) fn scroll_content(
     let Some(scroll) = palace.scroll(which) else { return Err(no_item(&which.id.to_string())) };
     let view = page.session.palace.scroll_view(&which.room, scroll);
     let about =
-        render::scroll_heading(&view, &palace.room_name(&which.room), page.session.caller.now);
+        render::scroll_subtitle(&view, &palace.room_name(&which.room), page.session.caller.now);
     let body = view::text_page(&about, &scroll.body, &palace.graph, page.links);
     Ok(PageContent {
         title: scroll.title.clone(),
@@ -164,7 +164,7 @@ pub(super) fn file_content(
 fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::Markup), Refusal> {
     let palace = &page.session.palace.palace;
     let it = drawer_view(page.session.palace, file).ok_or_else(|| no_item(file))?;
-    let about = render::drawer_heading(&it, page.session.caller.now);
+    let about = render::drawer_subtitle(&it, page.session.caller.now);
     let body = view::text_page(&about, &it.drawer.text, &palace.graph, page.links);
     Ok((render::drawer_title(it.drawer), body))
 }

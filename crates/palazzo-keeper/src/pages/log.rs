@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::history::revert::{UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit};
 use crate::history::visits::{
-    combine_diffs, describe_visit, find_repeated_changes, find_visit, visit_of_client,
+    client_visit_of_commit, combine_diffs, describe_visit, find_repeated_changes, find_visit,
     visits_of_commits,
 };
 use crate::pages::page_session::{PageContent, PageSession};
-use crate::pages::side_by_side::compare_file;
+use crate::pages::side_by_side::compare_file_side_by_side;
 use crate::palace::read_history::MAX_COMMITS;
 use crate::{Caller, Refusal};
 use palazzo_core::format;
@@ -53,7 +53,7 @@ impl VisitRows {
         page: &PageSession<'_, '_>,
         commit: &CommitDetails,
     ) -> Result<Option<VisitRow>, Refusal> {
-        let id = visit_of_client(commit);
+        let id = client_visit_of_commit(commit);
         match self.visits.iter().find(|it| Some(it.id) == id) {
             Some(visit) => visit_row(page, visit).map(Some),
             None => Ok(None),
@@ -86,7 +86,7 @@ fn log_rows(page: &PageSession<'_, '_>, shown: &[CommitDetails]) -> Result<Vec<L
     let (undone, visits) = (undone_commits(page), VisitRows::new(page, shown)?);
     let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
     for commit in shown {
-        let visit = visit_of_client(commit);
+        let visit = client_visit_of_commit(commit);
         if visit.is_some_and(|it| !seen.insert((it, commit.summary.at.date_naive()))) {
             continue;
         }
@@ -124,7 +124,7 @@ pub(super) fn commit_content(
     let revert = revert_of(page, &commit, &diffs);
     let content = CommitPage {
         items: compare_files(&diffs, &replaced).items,
-        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
+        files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         revert,
         neighbours,
@@ -150,7 +150,7 @@ fn find_commit(
         return Ok((known[at].clone(), (known.get(at + 1).map(short), newer)));
     }
     let store = page.session.palace.store();
-    let found = store.resolve_moment(id, page.session.caller.now, &page.session.caller.zone)?;
+    let found = store.resolve_revision(id, page.session.caller.now, &page.session.caller.zone)?;
     let range = CommitRange { tips: vec![found.clone()], hidden: Vec::new() };
     let commits = store.newest_of_range(&range, 2)?;
     let older = commits.get(1).map(short);
@@ -209,7 +209,7 @@ pub(super) fn visit_row(
     let files = visit.commits.iter().map(|it| it.changed_files.len()).sum();
     let (changes, hand_over) = match files {
         0..=MAX_DESCRIBED_FILES => {
-            let layers = combine_diffs(page.session.palace, &visit.described_commits())?;
+            let layers = combine_diffs(page.session.palace, &visit.commits_to_describe())?;
             let VisitDetails { items, hand_over, .. } =
                 describe_visit(page.session.palace, visit.clone(), &layers)?;
             (render::changes_in_words(&items), hand_over)
@@ -222,7 +222,7 @@ pub(super) fn visit_row(
         at: visit.ended(),
         times: render::visit_times(visit, page.session.caller.now),
         changes,
-        hand_over: hand_over.map(|it| render::hand_over_in_words(&it)),
+        hand_over: hand_over.map(|it| render::hand_over_line(&it)),
         undone: visit.undone_amount(),
         undo_command: undo_command_of_visit(page, visit),
     })
@@ -235,14 +235,14 @@ pub(super) fn visit_content(
 ) -> Result<PageContent, Refusal> {
     let open = &*page.session.palace;
     let visit = find_visit(open, page.session.caller, name)?;
-    let commits = visit.described_commits();
+    let commits = visit.commits_to_describe();
     let layers = combine_diffs(open, &commits)?;
     let repeated = find_repeated_changes(open, &commits)?;
-    let diffs = layers.iter().flatten().filter(|it| !format::is_palazzo_path(&it.path));
+    let diffs = layers.iter().flatten().filter(|it| !format::is_schema_or_readme_path(&it.path));
     let undo_command = undo_command_of_visit(page, &visit);
     let content = VisitPage {
         details: VisitDetails { repeated, ..describe_visit(open, visit, &layers)? },
-        files: diffs.clone().take(MAX_FILES).map(compare_file).collect(),
+        files: diffs.clone().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.count().saturating_sub(MAX_FILES),
         undo_command,
     };

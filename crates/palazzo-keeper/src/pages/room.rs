@@ -8,7 +8,7 @@ use crate::palace::OpenPalace;
 use crate::palace::resolve::no_such_room_refusal;
 use crate::walk::drawers::{describe_drawer_only_room, drawer_view, drawers_newest_first};
 use crate::walk::halls;
-use crate::walk::show::view_without_visit;
+use crate::walk::show::room_view_without_visit;
 use crate::walk::unbuilt_rooms::{describe_unbuilt_room, render_roomless_palace};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::room_path;
@@ -76,7 +76,7 @@ pub(super) fn collect_room<'a>(
     (by, links, commits): (&Caller, &'a Links, &[CommitDetails]),
 ) -> RoomPage<'a> {
     let palace = &open.palace;
-    let view = view_without_visit(open, key, id, by);
+    let view = room_view_without_visit(open, key, id, by);
     let older = palace.scrolls_in_room(id).skip(view.scrolls.len()).take(MAX_OLDER_SCROLLS);
     let drawers = drawers_newest_first(palace, id).into_iter().take(MAX_DRAWERS);
     let histories = open.file_histories().get(&room_path(id)).copied();

@@ -11,7 +11,7 @@ const CONTEXT: usize = 3;
 const MAX_ROWS: usize = 200;
 
 /// Compares the two versions of a file; a file that is not a text has no rows.
-pub(super) fn compare_file(diff: &FileDiff) -> FileComparison {
+pub(super) fn compare_file_side_by_side(diff: &FileDiff) -> FileComparison {
     let was = diff.was.text().unwrap_or_default();
     let now = diff.now.text().unwrap_or_default();
     let mut rows = compared_rows(was, now);

@@ -52,11 +52,11 @@ pub(crate) struct ChangeOptions<'a> {
 impl ChangeOptions<'_> {
     /// Returns the options of a change that depends on something being absent.
     pub(crate) fn exclusive() -> Self {
-        Self::in_mode(ChangeMode::Commit)
+        Self::exclusive_in_mode(ChangeMode::Commit)
     }
 
     /// Returns the options of a change in a mode; it is exclusive, unless it is only planned.
-    pub(crate) fn in_mode(mode: ChangeMode) -> Self {
+    pub(crate) fn exclusive_in_mode(mode: ChangeMode) -> Self {
         Self { mode, is_exclusive: !mode.is_dry_run(), ..Self::default() }
     }
 }
@@ -92,8 +92,8 @@ pub(crate) fn missing_schema_edits<'a>(
 /// Returns the file that creates the folder `.palazzo`, unless it exists or `edits` create it. The
 /// folder shows later that Palazzo has written to the palace, so that a lost repository is noticed.
 pub(crate) fn palazzo_folder_edit(store: &Store, edits: &[FileEdit]) -> Option<FileEdit> {
-    let has_folder =
-        store.has_palazzo_folder() || edits.iter().any(|it| format::is_palazzo_path(&it.path));
+    let has_folder = store.has_palazzo_folder()
+        || edits.iter().any(|it| format::is_schema_or_readme_path(&it.path));
     (!has_folder).then(|| FileEdit {
         path: format::README_PATH.to_owned(),
         was: None,

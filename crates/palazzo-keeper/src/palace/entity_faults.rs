@@ -19,7 +19,7 @@ fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     let fault =
         graph.entity_faults(graph.get(name)?).into_iter().find(EntityFault::is_warning_or_error)?;
     let name = render::name_in_sentence(&render::truncate(name, 60));
-    Some(format!("{name}: {}", render::truncate_message(&fault.message, 160)))
+    Some(format!("{name}: {}", render::truncate_closing_backtick(&fault.message, 160)))
 }
 
 /// The entities of a palace that have faults.
@@ -75,7 +75,7 @@ impl EntityFaults {
             let all = scope.includes_genus(genus);
             let included: Vec<_> = names
                 .iter()
-                .filter(|it| all || scope.includes_entity(it))
+                .filter(|it| all || scope.names_entity(it))
                 .take(MAX_NAMED_ENTITIES)
                 .collect();
             count += if all { names.len() } else { included.len() };

@@ -81,7 +81,7 @@ impl FileStates {
     }
 
     /// Lists the files that the palace has and that are copies of `path` by their names.
-    pub(crate) fn copies_of(&self, path: &str) -> Vec<String> {
+    pub(crate) fn files_named_as_copies_of(&self, path: &str) -> Vec<String> {
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem).to_owned();
         let near = self.files.range(stem.clone()..).take_while(|(it, _)| it.starts_with(&stem));
         let original = SideFile::CopyOf(path.to_owned());

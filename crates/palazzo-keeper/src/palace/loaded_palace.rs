@@ -12,7 +12,7 @@ use crate::palace::visit_changes::VisitChanges;
 use crate::semantic::vector_store::SemanticIndexer;
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitDetails, CommitId, Diagnostic, FileHistories, ItemId, Palace, RoomArrivals, Settings,
+    CommitDetails, CommitId, Diagnostic, FileHistories, ItemId, Palace, RoomArrivalOrder, Settings,
     Severity, Slug,
 };
 use palazzo_core::search::{Index, texts_to_embed};
@@ -217,7 +217,7 @@ pub(crate) struct PageCache {
     /// The newest commits up to a commit.
     pub(crate) newest_commits: Memo<CommitId, Arc<Vec<CommitDetails>>>,
     /// When each room came into the palace, up to a commit.
-    pub(crate) room_arrivals: Memo<CommitId, Arc<RoomArrivals>>,
+    pub(crate) room_arrivals: Memo<CommitId, Arc<RoomArrivalOrder>>,
     /// The commits up to a commit that came from other machines.
     pub(crate) synced_commits: Memo<CommitId, Arc<HashSet<String>>>,
     /// The number of findings in the files with these counters.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::palace::file_states::text_digest;
 use crate::palace::loaded_palace::{ConflictInputs, LoadedPalace};
 use palazzo_core::format::{self, PalacePath, file_kind, is_item_path, parse_tree, room_path};
-use palazzo_core::merge::{LocatedField, find_present_field, is_same_value};
+use palazzo_core::merge::{LocatedField, is_same_value, locate_field};
 use palazzo_core::model::{Conflict, FileEdit, OpenConflict, Palace};
 
 /// Minimum number of digits of a short id.
@@ -117,7 +117,7 @@ pub(crate) fn present_field(it: &OpenConflict, text: &str) -> Option<LocatedFiel
     let tree = parse_tree(&it.item_file, text)?;
     let OpenConflict { conflict, item_file, .. } = it;
     let (kind, stands) = (file_kind(item_file)?, conflict.stands.as_ref());
-    Some(find_present_field(kind, &tree.fields, &conflict.field, stands))
+    Some(locate_field(kind, &tree.fields, &conflict.field, stands))
 }
 
 /// Returns the first digits of the name of a conflict that no other has.
@@ -178,7 +178,7 @@ fn is_open(conflict: &Conflict, file: &str, text: Option<&str>) -> bool {
     if conflict.field == Conflict::BODY_FIELD {
         return is_same_value(tree.body.map(Value::from).as_ref(), stands);
     }
-    match find_present_field(kind, &tree.fields, &conflict.field, stands) {
+    match locate_field(kind, &tree.fields, &conflict.field, stands) {
         LocatedField::Named(place) => place.has_value(&tree.fields, stands),
         LocatedField::Renamed(_) | LocatedField::ItemGone => true,
         LocatedField::Missing => stands.is_none(),
@@ -216,7 +216,7 @@ fn is_open_in_edited_item(conflict: &Conflict, old: &FileEdit, new: &FileEdit) -
     let was = parse_tree(&old.path, old.was.as_deref()?)?.fields;
     let now = parse_tree(&new.path, new.now.as_deref()?)?.fields;
     let (kind, stands) = (file_kind(&new.path)?, conflict.stands.as_ref());
-    let found = find_present_field(kind, &was, &conflict.field, stands);
+    let found = locate_field(kind, &was, &conflict.field, stands);
     let place = found.place().filter(|it| it.value(&was).is_some())?;
     let place_now = place.in_version(kind, &was, &now);
     Some(place_now.is_some_and(|it| it.has_value(&now, stands)))

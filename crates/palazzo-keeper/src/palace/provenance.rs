@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::Refusal;
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::palace::open_palace::OpenPalace;
-use palazzo_core::model::{CommitMode, FileCreation, Origin, Provenance, RoomId, Scroll, ScrollId};
+use palazzo_core::model::{CommitMode, FileCommit, Origin, Provenance, RoomId, Scroll, ScrollId};
 use palazzo_core::render::ScrollView;
 
 /// The maximum number of new commits that are read to show where items come from. In a longer
@@ -61,16 +61,16 @@ impl LoadedPalace {
         let (appearances, creation) = self.appearances_and_creation(file);
         let has_unread_history = self.head.is_some() && self.history_cache.head != self.head;
         let same_author =
-            |it: &FileCreation| by.as_ref().is_none_or(|by| by.eq_ignore_ascii_case(&it.by));
+            |it: &FileCommit| by.as_ref().is_none_or(|by| by.eq_ignore_ascii_case(&it.by));
         let origin = match &creation {
             None => self.is_uncommitted(file).then_some(Origin::Hand),
-            Some(FileCreation { is_merge_by_sync: true, .. }) => Some(Origin::Merged),
-            Some(FileCreation { tool: Some(tool), .. }) => Some(Origin::of_tool(tool)),
+            Some(FileCommit { is_merge_by_sync: true, .. }) => Some(Origin::Merged),
+            Some(FileCommit { tool: Some(tool), .. }) => Some(Origin::of_tool(tool)),
             // A person may have committed what a tool wrote.
             Some(created) => same_author(created).then_some(Origin::Hand),
         };
         let synced = self.synced_commits();
-        let is_received = |it: &FileCreation| synced.contains(&it.commit.0);
+        let is_received = |it: &FileCommit| synced.contains(&it.commit.0);
         let changes = appearances.into_iter().flat_map(|it| self.content_changes(it, is_received));
         let mut changes: Vec<_> = changes.collect();
         let is_synced = creation.iter().chain(&changes).any(is_received);
@@ -91,9 +91,9 @@ impl LoadedPalace {
     /// or follow a name; what others say of a commit of theirs does not count.
     fn content_changes(
         &self,
-        (path, appearance): (String, Option<FileCreation>),
-        is_received: impl Fn(&FileCreation) -> bool,
-    ) -> Vec<FileCreation> {
+        (path, appearance): (String, Option<FileCommit>),
+        is_received: impl Fn(&FileCommit) -> bool,
+    ) -> Vec<FileCommit> {
         let changes = self.store.last_changes_of_file(&self.history_cache, &path);
         let mut changes = changes.unwrap_or_default();
         let is_moving_tool = |it: &str| MOVING_TOOLS.contains(&it) || it == "fmt";
@@ -125,7 +125,7 @@ impl LoadedPalace {
     }
 
     /// Returns the commit that created a file, before it was moved to its present path.
-    pub(crate) fn creation(&self, file: &str) -> Option<FileCreation> {
+    pub(crate) fn creation(&self, file: &str) -> Option<FileCommit> {
         self.appearances_and_creation(file).1
     }
 
@@ -134,7 +134,7 @@ impl LoadedPalace {
     fn appearances_and_creation(
         &self,
         file: &str,
-    ) -> (Vec<(String, Option<FileCreation>)>, Option<FileCreation>) {
+    ) -> (Vec<(String, Option<FileCommit>)>, Option<FileCommit>) {
         let (mut appearances, mut path) = (Vec::new(), file.to_owned());
         for _ in 0..MAX_MOVES {
             // A history that cannot be read is reported elsewhere.
@@ -151,7 +151,7 @@ impl LoadedPalace {
     }
 
     /// Returns the path of a file before the commit in which `path` first appeared.
-    fn earlier_path(&self, path: &str, creation: &FileCreation) -> EarlierPath {
+    fn earlier_path(&self, path: &str, creation: &FileCommit) -> EarlierPath {
         let may_move = |tool: &String| MOVING_TOOLS.contains(&tool.as_str());
         if !creation.tool.as_ref().is_none_or(may_move) {
             return EarlierPath::None;
@@ -181,7 +181,7 @@ impl LoadedPalace {
         let Some(head) = self.head.clone().filter(|it| known_head.as_ref() != Some(it)) else {
             return known;
         };
-        let new = self.store.synced_commits(known_head.as_ref(), MAX_SYNCED_COMMITS);
+        let new = self.store.commits_from_remotes(known_head.as_ref(), MAX_SYNCED_COMMITS);
         let mut synced = known;
         Arc::make_mut(&mut synced).extend(new.unwrap_or_default());
         self.page_cache.synced_commits.set(head, synced.clone());

@@ -8,7 +8,7 @@ use ulid::Ulid;
 
 use crate::Refusal;
 use crate::palace::loaded_palace::LoadedPalace;
-use palazzo_core::model::{CommitDetails, CommitId, RoomArrivals};
+use palazzo_core::model::{CommitDetails, CommitId, RoomArrivalOrder};
 use palazzo_store::CommitRange;
 
 /// How many of the newest commits are kept.
@@ -42,7 +42,7 @@ impl LoadedPalace {
     }
 
     /// Returns when each room came into the palace; empty without a history.
-    pub(crate) fn room_arrivals(&self) -> Result<Arc<RoomArrivals>, Refusal> {
+    pub(crate) fn room_arrivals(&self) -> Result<Arc<RoomArrivalOrder>, Refusal> {
         let as_of = self.store.as_of_commit().map(|it| it.id.clone());
         let Some(head) = as_of.or_else(|| self.head.clone()) else { return Ok(Arc::default()) };
         let (known_head, arrivals) = self.page_cache.room_arrivals.get().unzip();

@@ -46,7 +46,7 @@ enum ReadOutcome {
 impl OpenPalace {
     /// Reads all files: those on disk, or those of a commit or a branch.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, unreadable)) = self.store.read_all_committed_files()? {
+        if let Some((files, unreadable)) = self.store.read_all_unless_on_disk()? {
             self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
             let settings = files.iter().find(|(path, _)| *path == PalacePath::SETTINGS_FILE);
             let zone = settings.map(|(_, it)| format::time_zone_of_settings(it));
@@ -320,8 +320,8 @@ impl OpenPalace {
             self.reread_file(&file);
         }
         if old_state == FileState::Absent && state != FileState::Absent {
-            for copy in self.file_states.copies_of(path) {
-                self.read_file_again(&copy);
+            for copy in self.file_states.files_named_as_copies_of(path) {
+                self.reparse_unchanged_file(&copy);
             }
         }
     }
@@ -405,13 +405,13 @@ impl OpenPalace {
         let is_conflict = |it: &&Diagnostic| matches!(it.code, Code::NameTaken | Code::IdTaken);
         let conflicting: Vec<_> = findings.filter(is_conflict).map(|it| it.file.clone()).collect();
         for path in conflicting {
-            self.read_file_again(&path);
+            self.reparse_unchanged_file(&path);
         }
         self.name_freed = false;
     }
 
     /// Reads a file whose content has not changed, but what the palace takes of it.
-    fn read_file_again(&mut self, path: &str) {
+    fn reparse_unchanged_file(&mut self, path: &str) {
         self.file_states_mut().invalidate(path);
         let (stamp, read) = (self.store.file_stamp(path), self.store.read_file(path));
         let reading = match &read {

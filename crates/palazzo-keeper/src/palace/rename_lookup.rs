@@ -49,7 +49,7 @@ impl OpenPalace {
 
     /// Returns the present name of a room: its own or, if it does not exist and was renamed, the
     /// new one.
-    pub(crate) fn present_room_name(&mut self, room: RoomId) -> Result<RoomId, Refusal> {
+    pub(crate) fn present_room_id(&mut self, room: RoomId) -> Result<RoomId, Refusal> {
         if self.palace.is_enterable_room(&room) {
             return Ok(room);
         }

@@ -7,11 +7,11 @@ use std::path::{Component, Path};
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use palazzo_core::format::{
-    PalacePath, drawer_wing_folder, file_of_item, palace_item_in_file, room_path,
+    PalacePath, drawer_wing_folder, file_of_item, item_or_settings_in_file, room_path,
 };
 use palazzo_core::model::{
-    ItemId, Palace, PalaceItem, Room, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
-    drawer_id_in_name, quoted, quoted_unless_plain,
+    ItemId, ItemOrFile, Palace, Room, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
+    parse_drawer_id, quoted, quoted_unless_plain,
 };
 use palazzo_core::render;
 use palazzo_core::render::join_names;
@@ -35,7 +35,7 @@ pub(crate) enum RoomsMeant<'a> {
 /// An item, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedItem {
-    pub(crate) item: PalaceItem,
+    pub(crate) item: ItemOrFile,
     pub(crate) file: String,
 }
 
@@ -43,7 +43,7 @@ impl ResolvedItem {
     /// Returns an item with its file; `None` if the palace does not have it.
     pub(crate) fn new(palace: &Palace, id: ItemId) -> Option<Self> {
         let file = file_of_item(palace, &id)?;
-        Some(Self { item: PalaceItem::with_title(palace, id), file })
+        Some(Self { item: ItemOrFile::with_title(palace, id), file })
     }
 }
 
@@ -239,8 +239,8 @@ pub(crate) fn items_with_name(palace: &Palace, name: &str) -> Vec<ResolvedItem> 
 /// Finds an existing file by its path.
 fn find_item_by_path(open: &OpenPalace, name: &str) -> Option<ResolvedItem> {
     let exists = || open.store().read_file(name).is_ok_and(|it| it.is_some());
-    let item = palace_item_in_file(&open.palace, name);
-    let item = item.or_else(|| exists().then(|| PalaceItem::File(name.to_owned())))?;
+    let item = item_or_settings_in_file(&open.palace, name);
+    let item = item.or_else(|| exists().then(|| ItemOrFile::File(name.to_owned())))?;
     Some(ResolvedItem { item, file: name.to_owned() })
 }
 
@@ -252,7 +252,7 @@ fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
         scrolls.map(|(room, it)| ItemId::Scroll(ScrollId { room: room.clone(), id: it.id }));
     let entities = palace.graph.iter().filter(|it| same(&it.name));
     let entities = entities.map(|it| ItemId::Entity(it.name.clone()));
-    let id = drawer_id_in_name(name);
+    let id = parse_drawer_id(name);
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
     let drawers = drawers.map(|file| ItemId::Drawer(file.to_owned()));
     let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
@@ -292,7 +292,7 @@ fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved
     open.update_file_history_cache()?;
     let slug = Slug::from_text(name).map(|it| it.to_string());
     let path_inside = path_in_palace(open, name);
-    let id = drawer_id_in_name(name).map(|it| it.to_string().to_lowercase());
+    let id = parse_drawer_id(name).map(|it| it.to_string().to_lowercase());
     let is_match = |path: &str| match PalacePath::parse(path) {
         _ if path == name || Some(path) == path_inside.as_deref() => true,
         Ok(PalacePath::Room(id)) => id.to_string() == name || id.slug.as_str() == name,
@@ -309,8 +309,8 @@ fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved
     let paths = open.file_histories().keys().filter(|it| is_match(it));
     let resolved = |path: &String| {
         let item = match PalacePath::parse(path) {
-            Ok(PalacePath::Room(id)) => PalaceItem::Item { id: ItemId::Room(id), title: None },
-            _ => PalaceItem::File(path.clone()),
+            Ok(PalacePath::Room(id)) => ItemOrFile::Item { id: ItemId::Room(id), title: None },
+            _ => ItemOrFile::File(path.clone()),
         };
         ResolvedItem { item, file: path.clone() }
     };

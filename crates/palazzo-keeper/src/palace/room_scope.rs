@@ -72,7 +72,7 @@ impl<'a> RoomScope<'a> {
     }
 
     /// Returns true if an action of the room names the entity.
-    pub(crate) fn includes_entity(&self, name: &str) -> bool {
+    pub(crate) fn names_entity(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
@@ -80,7 +80,7 @@ impl<'a> RoomScope<'a> {
     pub(crate) fn lists_entity(&self, genus: &str, name: &str) -> bool {
         self.lists_everything
             || self.genera.contains(&genus.to_lowercase())
-            || self.includes_entity(name)
+            || self.names_entity(name)
     }
 
     /// Returns true if changes of the room `room` concern this room.
@@ -93,7 +93,7 @@ impl<'a> RoomScope<'a> {
         let is_here = |it| palace.resolve_present_room(it, None).as_ref() == Ok(self.room);
         let includes = |name: &String| {
             let genus = palace.graph.get(name).map(|it| it.genus.as_str());
-            self.includes_entity(name) || genus.is_some_and(|it| self.includes_genus(it))
+            self.names_entity(name) || genus.is_some_and(|it| self.includes_genus(it))
         };
         self.is_whole_palace
             || subject.room.as_ref().is_some_and(is_here)

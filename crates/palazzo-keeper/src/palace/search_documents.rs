@@ -42,8 +42,8 @@ pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_
 }
 
 /// Returns the document of an item.
-pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<Document<'a>> {
-    match opening {
+pub(crate) fn item_document<'a>(palace: &'a Palace, item: &ItemId) -> Option<Document<'a>> {
+    match item {
         ItemId::Room(id) => palace.room(id).map(|it| room_document(id, it)),
         ItemId::Scroll(which) => palace.scroll(which).map(|it| scroll_document(&which.room, it)),
         ItemId::Drawer(file) => {
@@ -102,7 +102,7 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
     let properties = DocumentProperties::parse(&drawer.text);
     let title = drawer.title.as_deref().or(properties.title()).unwrap_or_default().to_owned();
-    let labels = drawer.labels.iter().map(String::as_str).chain(properties.other_names());
+    let labels = drawer.labels.iter().map(String::as_str).chain(properties.tags_and_aliases());
     let labels = labels.map(|it| it.to_owned().into()).chain(drawer.source.iter().map(Into::into));
     Document {
         item: ItemId::Drawer(file.to_owned()),
@@ -156,14 +156,10 @@ fn process_document<'a>(file: &str, process: &'a Process) -> Document<'a> {
 }
 
 /// Tasks and processes belong to no room; they are found by their subject.
-fn work_document(
-    opening: ItemId,
-    about: &WorkSubject,
-    begun: Option<DateTime<Utc>>,
-) -> Document<'_> {
+fn work_document(item: ItemId, about: &WorkSubject, begun: Option<DateTime<Utc>>) -> Document<'_> {
     let place = about.room.as_ref().map(RoomRef::to_string).unwrap_or_default();
     Document {
-        item: opening,
+        item,
         wing: None,
         room: None,
         place_name: place.into(),

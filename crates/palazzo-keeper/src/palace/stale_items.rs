@@ -7,7 +7,7 @@
 //! `stale_fact_days` in palace.toml sets a limit.
 //!
 //! Scrolls and entities are found, too, that name files of the repository which are gone or much
-//! changed since. The rule is that of [`Store::stale_files`](palazzo_store::Store::stale_files). A
+//! changed since. The rule is that of [`Store::stale_files_outside_palace`](palazzo_store::Store::stale_files_outside_palace). A
 //! scroll counts from the commit that created it, an entity from the last commit that changed it.
 
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::palace::loaded_palace::LoadedPalace;
 use palazzo_core::format::{PalacePath, ValuePositions};
 use palazzo_core::model::{
-    BlamedLine, Code, Diagnostic, Entity, Relation, ScrollId, StaleFile, ValuePath, file_names,
-    quoted,
+    BlamedLine, Code, Diagnostic, Entity, Relation, ScrollId, StaleReason, ValuePath,
+    possible_file_paths, quoted,
 };
 
 /// The maximum number of entities whose lines a check looks up in the history.
@@ -45,7 +45,7 @@ struct StaleFact<'a> {
 
 impl LoadedPalace {
     /// Returns a note on each stale fact of an entity in `file`.
-    pub(crate) fn stale_facts_of_entity(&self, entity: &Entity, file: &str) -> Vec<String> {
+    pub(crate) fn stale_fact_notes(&self, entity: &Entity, file: &str) -> Vec<String> {
         self.stale_facts(entity, file).iter().map(StaleFact::note).collect()
     }
 
@@ -108,20 +108,23 @@ impl LoadedPalace {
     }
 
     /// Returns a note on each stale file that a scroll names: `names … , which is gone`.
-    pub(crate) fn stale_files_of_scroll(&self, which: &ScrollId) -> Vec<String> {
+    pub(crate) fn stale_file_notes_of_scroll(&self, which: &ScrollId) -> Vec<String> {
         let palace = &self.palace;
         let file = palace.file_of_scroll(which);
         let Some((file, scroll)) = file.zip(palace.scroll(which)) else { return Vec::new() };
-        self.stale_files_of_texts(file, &names_in([scroll.body.as_str()]))
+        self.stale_file_notes_of_names(file, &names_in([scroll.body.as_str()]))
     }
 
     /// Returns a note on each stale file that the observations of an entity name.
-    pub(crate) fn stale_files_of_entity(&self, name: &str) -> Vec<String> {
+    pub(crate) fn stale_file_notes_of_entity(&self, name: &str) -> Vec<String> {
         let graph = &self.palace.graph;
         let Some((file, entity)) = graph.file_of_entity(name).zip(graph.get(name)) else {
             return Vec::new();
         };
-        self.stale_files_of_texts(file, &names_in(entity.observations.iter().map(String::as_str)))
+        self.stale_file_notes_of_names(
+            file,
+            &names_in(entity.observations.iter().map(String::as_str)),
+        )
     }
 
     /// Returns whether a scroll or an entity has a word that can be the path of a file.
@@ -138,7 +141,7 @@ impl LoadedPalace {
             fits
         });
         let findings = looked_up.flat_map(|(file, names)| {
-            let notes = self.stale_files_of_texts(file, &names).into_iter();
+            let notes = self.stale_file_notes_of_names(file, &names).into_iter();
             notes.map(|it| Diagnostic::for_file(Code::StaleFile, file, it))
         });
         findings.collect()
@@ -158,17 +161,17 @@ impl LoadedPalace {
     }
 
     /// Returns a note on each of `names` that is stale for the item in `file`.
-    fn stale_files_of_texts(&self, file: &str, names: &BTreeSet<&str>) -> Vec<String> {
+    fn stale_file_notes_of_names(&self, file: &str, names: &BTreeSet<&str>) -> Vec<String> {
         let names: Vec<_> = names.iter().copied().take(MAX_NAMES).collect();
         if names.is_empty() {
             return Vec::new();
         }
         let since = match PalacePath::parse(file) {
             Ok(PalacePath::Scroll(_)) => self.creation(file).map(|it| it.commit),
-            _ => self.store.last_commit_of(&self.history_cache, file),
+            _ => self.store.last_commit_of_file(&self.history_cache, file),
         };
         // A history that cannot be read is reported elsewhere.
-        let stale = since.and_then(|it| self.store.stale_files(&it, &names).ok());
+        let stale = since.and_then(|it| self.store.stale_files_outside_palace(&it, &names).ok());
         stale.into_iter().flatten().map(|(path, state)| note(&path, state)).collect()
     }
 }
@@ -205,14 +208,14 @@ fn relation_path(index: usize) -> ValuePath {
 
 /// Returns the words that can be paths of files other than those of the palace.
 fn names_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let names = texts.into_iter().flat_map(file_names);
+    let names = texts.into_iter().flat_map(possible_file_paths);
     names.filter(|it| matches!(PalacePath::parse(it), Ok(PalacePath::Other) | Err(_))).collect()
 }
 
-fn note(path: &str, state: StaleFile) -> String {
+fn note(path: &str, state: StaleReason) -> String {
     match state {
-        StaleFile::Gone => format!("names {}, which is gone", quoted(path)),
-        StaleFile::ChangedMuch => {
+        StaleReason::Gone => format!("names {}, which is gone", quoted(path)),
+        StaleReason::ChangedMuch => {
             format!("names {}, of which at least half has changed since", quoted(path))
         }
     }

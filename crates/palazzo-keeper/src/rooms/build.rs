@@ -127,7 +127,7 @@ fn resolve_target_room(open: &mut OpenPalace, blueprint: &Blueprint) -> Result<R
             if open.palace.room(&asked).is_some() || !is_mentioned {
                 return Ok(asked);
             }
-            match open.present_room_name(asked.clone())? {
+            match open.present_room_id(asked.clone())? {
                 present if present == asked || blueprint.merge => Ok(present),
                 present => Err(Refusal::Invalid(format!(
                     "`{asked}` is the old name of the room `{present}`, and doors still lead there \
@@ -266,7 +266,7 @@ fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
     reject_hidden_chars_in_line("name", name)?;
-    let name = render::join_lines(name);
+    let name = render::storable_line(name);
     match name.is_empty() {
         true => Err(Refusal::Invalid("the `name` of a room cannot be empty".to_owned())),
         false => Ok(name),
@@ -333,7 +333,7 @@ pub(crate) fn plan_entry_edit(open: &mut OpenPalace, id: &RoomId) -> Result<File
     settings.entry = Some(RoomRef::from(id.clone()));
     let now = match &was {
         None => format::serialize_settings(&settings),
-        Some(text) => format::edit_settings_text(text, &settings).ok_or_else(|| {
+        Some(text) => format::edit_settings_name_and_entry(text, &settings).ok_or_else(|| {
             Refusal::UneditableFormatting { file: PalacePath::SETTINGS_FILE.to_owned() }
         })?,
     };

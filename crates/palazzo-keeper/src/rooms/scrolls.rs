@@ -50,7 +50,7 @@ pub fn write_scroll(
     new: &NewScroll,
 ) -> Result<WrittenScroll, Refusal> {
     reject_hidden_chars_in_line("title", &new.title)?;
-    let title = render::join_lines(&new.title);
+    let title = render::storable_line(&new.title);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));
@@ -86,14 +86,14 @@ pub fn write_scroll(
 
 /// Returns the scrolls of a room with this title, in any case, that no other replaces yet.
 fn scrolls_with_title<'a>(palace: &'a Palace, room: &RoomId, title: &str) -> Vec<&'a Scroll> {
-    let lower = |it: &str| render::join_lines(it).to_lowercase();
+    let lower = |it: &str| render::storable_line(it).to_lowercase();
     let title = lower(title);
     let is_current = |it: &&Scroll| palace.replacement_of_scroll(room, it).is_none();
     palace.scrolls_in_room(room).filter(|it| lower(&it.title) == title).filter(is_current).collect()
 }
 
 /// Returns the latest scrolls of a room, newest first, without those that are replaced.
-pub(crate) fn latest_scroll_ids(palace: &Palace, room: &RoomId) -> Vec<ScrollId> {
+pub(crate) fn current_scroll_ids(palace: &Palace, room: &RoomId) -> Vec<ScrollId> {
     let is_current = |it: &&Scroll| palace.replacement_of_scroll(room, it).is_none();
     let latest = palace.scrolls_in_room(room).filter(is_current).take(Visit::SCROLLS_PER_ROOM);
     latest.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
@@ -101,7 +101,7 @@ pub(crate) fn latest_scroll_ids(palace: &Palace, room: &RoomId) -> Vec<ScrollId>
 
 /// Returns the scrolls of a room after the first `from`, newest first, at most `limit`. Those that are
 /// replaced come after all others.
-pub(crate) fn newest_scroll_ids(
+pub(crate) fn page_of_scroll_ids(
     palace: &Palace,
     room: &RoomId,
     from: usize,
@@ -158,7 +158,7 @@ fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId,
     let by_slug = match requested.parse::<RoomRef>() {
         Ok(room) => {
             let asked = open.palace.resolve_room(&room, None)?;
-            Some(open.present_room_name(asked)?)
+            Some(open.present_room_id(asked)?)
         }
         Err(_) => None,
     };
@@ -179,7 +179,7 @@ fn renumber_scrolls_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<
     if current_position(session).ok()?.room != *room {
         return None;
     }
-    let newest = latest_scroll_ids(&session.palace.palace, room);
+    let newest = current_scroll_ids(&session.palace.palace, room);
     session.visit.record_shown_scrolls(0, newest);
     Some(Layout::default().number_of_slot(Slot::Scroll(0)))
 }
@@ -319,7 +319,7 @@ mod tests {
         }
         let titles = home.run(|session| {
             let palace = &session.palace.palace;
-            let ids = newest_scroll_ids(palace, &"hall".parse().unwrap(), 1, 5);
+            let ids = page_of_scroll_ids(palace, &"hall".parse().unwrap(), 1, 5);
             let titles = ids.iter().filter_map(|it| Some(palace.scroll(it)?.title.clone()));
             titles.collect::<Vec<_>>()
         });

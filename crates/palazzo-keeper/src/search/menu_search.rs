@@ -12,7 +12,7 @@ use crate::search::palace_search::{
 use crate::walk::was_shown;
 use crate::{Refusal, SearchQuery, Session};
 use palazzo_core::model::{ItemId, Layout, Slot};
-use palazzo_core::render::{self, HitView, WordCount};
+use palazzo_core::render::{self, HitView, WordHits};
 use palazzo_core::search::{Hit, Hits, ItemsWithWord, Query, most_matching_text};
 
 /// Maximum number of characters of an excerpt.
@@ -215,7 +215,7 @@ fn describe_new_hits(
         let mut view = describe_hit(open, it, words, (limit, now))?;
         let is_by_meaning = !found.ranker.is_empty();
         if was_shown(session, &it.item) {
-            view.place.push_str(", read above");
+            view.note.push_str(", read above");
             view.snippet.clear();
         } else if place > 0 && !is_by_meaning && !has_query_word(open, it, words) {
             view.snippet.clear();
@@ -282,8 +282,8 @@ fn share_of_known_words(counts: &[ItemsWithWord]) -> f32 {
 fn word_count(
     ItemsWithWord { word, count, items }: ItemsWithWord,
     number: &mut dyn FnMut(ItemId) -> Option<usize>,
-) -> WordCount {
-    WordCount { word, count, numbers: items.into_iter().filter_map(number).collect() }
+) -> WordHits {
+    WordHits { word, count, numbers: items.into_iter().filter_map(number).collect() }
 }
 
 #[cfg(test)]

@@ -117,14 +117,14 @@ pub(crate) fn tell_drawers_apart<'h>(
 ) {
     let mut alike: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (item, view) in hits {
-        let looks = (view.title.clone(), view.place.clone());
+        let looks = (view.title.clone(), view.note.clone());
         alike.entry(looks).or_default().push((item, view));
     }
     for (item, view) in alike.into_values().filter(|it| it.len() > 1).flatten() {
         let ItemId::Drawer(file) = item else { continue };
-        let filed = open.palace.drawers.time_in_file_name(file);
+        let filed = open.palace.drawers.filing_time_from_id(file);
         let filed = filed.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true));
-        view.place.extend(filed.map(|it| format!(", filed {it}")));
+        view.note.extend(filed.map(|it| format!(", filed {it}")));
     }
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn describe_hit(
     let place = place + &provenance_of_hit(open, &hit.item);
     let (text, passage) = passage_of_hit(palace, hit, &document, words);
     let snippet = snippet(&text, passage, words, limit);
-    Some(HitView { title: title_of_hit(palace, hit, document), place, snippet })
+    Some(HitView { title: title_of_hit(palace, hit, document), note: place, snippet })
 }
 
 /// Returns the title of a hit; that of a text without one is its first words.
@@ -424,7 +424,7 @@ mod tests {
     fn a_hit_shows_where_it_is_and_how_old_it_is() {
         let places = |query: &str| {
             let hits = search(query, 1).unwrap().best;
-            hits.into_iter().map(|it| it.display.place).collect::<Vec<_>>()
+            hits.into_iter().map(|it| it.display.note).collect::<Vec<_>>()
         };
         assert_eq!(places("heron kind:scroll"), ["scroll in Hall, 2 days ago, by bob"]);
         assert_eq!(places("heron kind:process"), ["process, step 1/2"]);

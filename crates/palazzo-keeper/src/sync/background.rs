@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 
 use crate::error::Refusal;
-use crate::sync::repositories::{SyncedRepository, find_synced_repository};
+use crate::sync::repositories::{RepositoryWithPalaces, find_synced_repository};
 use crate::sync::round::{SyncOptions, SyncReport, sync_repository};
 use crate::sync::schedule::{SyncOutcome, SyncSchedule, SyncTiming};
 use palazzo_store::watch::WakeCallback;
@@ -206,7 +206,7 @@ impl SyncThread {
             schedule.put_off_fetch(now + self.settings.timing.fetch);
             return schedule;
         };
-        schedule.set_shortest_interval(repository.push_interval());
+        schedule.set_shortest_push_interval(repository.push_interval());
         self.consider_other_processes(&repository, &mut schedule);
         let is_fetch_due = schedule.is_fetch_due(now);
         if !is_fetch_due && schedule.is_push_due(now) && repository.has_nothing_to_push() {
@@ -220,18 +220,22 @@ impl SyncThread {
     }
 
     /// Puts off what another process of this machine has just done.
-    fn consider_other_processes(&self, repository: &SyncedRepository, schedule: &mut SyncSchedule) {
-        let (record, now) = (repository.record(), self.now());
+    fn consider_other_processes(
+        &self,
+        repository: &RepositoryWithPalaces,
+        schedule: &mut SyncSchedule,
+    ) {
+        let (record, now) = (repository.sync_record(), self.now());
         // A time in the future says nothing: the clock was wrong.
         let age = |at: DateTime<Utc>| ((self.settings.clock)() - at).to_std();
         let rest = |at: Option<DateTime<Utc>>, interval: Duration| {
             at.and_then(|it| interval.checked_sub(age(it).ok()?)).filter(|it| !it.is_zero())
         };
-        if let Some(rest) = rest(record.last_push, schedule.shortest_interval()) {
+        if let Some(rest) = rest(record.last_push, schedule.shortest_push_interval()) {
             schedule.put_off_push(now + rest);
         }
         // The first fetch after a palace was opened is not put off.
-        if schedule.has_fetched()
+        if schedule.has_attempted_sync()
             && schedule.is_fetch_due(now)
             && let Some(rest) = rest(record.last_reached, self.settings.timing.fetch)
         {
@@ -240,7 +244,7 @@ impl SyncThread {
     }
 
     fn sync_on_request(&mut self, folder: &Path) -> SyncAnswer {
-        let repository = SyncedRepository::around(&self.home, &self.consents, folder)?;
+        let repository = RepositoryWithPalaces::around(&self.home, &self.consents, folder)?;
         let (timing, now) = (self.settings.timing, self.now());
         let known = self.schedules.keys().find(|it| repository.has_palace(it)).cloned();
         let key = known.unwrap_or_else(|| folder.to_owned());
@@ -261,7 +265,7 @@ impl SyncThread {
             let Some(repository) = repository.filter(|it| !it.has_nothing_to_push()) else {
                 continue;
             };
-            schedule.set_shortest_interval(repository.push_interval());
+            schedule.set_shortest_push_interval(repository.push_interval());
             self.consider_other_processes(&repository, &mut schedule);
             let asked = repository.push_interval().is_some();
             if !asked || schedule.may_push(self.now()) {
@@ -273,7 +277,7 @@ impl SyncThread {
     /// Synchronizes, and plans the next steps.
     fn sync(
         &self,
-        repository: &SyncedRepository,
+        repository: &RepositoryWithPalaces,
         schedule: &mut SyncSchedule,
         time_limit: Duration,
         pushes: bool,
@@ -305,7 +309,7 @@ impl SyncThread {
         answer
     }
 
-    fn find_repository(&self, folder: &Path) -> Option<SyncedRepository> {
+    fn find_repository(&self, folder: &Path) -> Option<RepositoryWithPalaces> {
         // An unreadable repository is reported by the calls.
         find_synced_repository(&self.home, &self.consents, folder).ok().flatten()
     }

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::Session;
 use palazzo_core::model::quoted_unless_plain;
 use palazzo_core::render::{
-    Notice, ago, count_with_noun, name_in_sentence, time_of_day, truncate, truncate_message,
-    whole_line,
+    Notice, ago, count_with_noun, name_in_sentence, time_of_day, truncate,
+    truncate_closing_backtick, whole_line,
 };
 use palazzo_store::{DatedCommit, Store, SyncFailure, SyncFailureKind, SyncStatus, is_far_ahead};
 
@@ -89,7 +89,7 @@ fn failure_sentence(failure: &SyncFailure, now: DateTime<Utc>) -> String {
     match failure.kind {
         SyncFailureKind::Unreachable => format!("{}.", not_reached(failure, now)),
         SyncFailureKind::Blocked => {
-            let reason = truncate_message(&whole_line(&failure.message), MAX_REASON_CHARS);
+            let reason = truncate_closing_backtick(&whole_line(&failure.message), MAX_REASON_CHARS);
             format!("Sync is blocked since {}: {reason}", time_of_day(failure.since, now))
         }
     }

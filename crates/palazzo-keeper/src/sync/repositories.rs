@@ -12,9 +12,9 @@ use palazzo_core::model::{CommitId, CommitMode, Consent, Diagnostic, Settings, p
 use palazzo_store::{self as store, ConsentStore, Store, SyncRecord, Upstream};
 
 /// A repository with its palaces of the home.
-pub struct SyncedRepository {
+pub struct RepositoryWithPalaces {
     /// The working directory.
-    work: PathBuf,
+    working_directory: PathBuf,
     /// The store of the whole repository.
     store: Store,
     palaces: Vec<Store>,
@@ -26,39 +26,36 @@ pub(super) fn find_synced_repository(
     home: &Path,
     consents: &ConsentStore,
     folder: &Path,
-) -> Result<Option<SyncedRepository>, Refusal> {
+) -> Result<Option<RepositoryWithPalaces>, Refusal> {
     let palace = Store::new(folder.to_owned(), home.to_owned()).with_consents(consents.clone());
     let Some(store) = palace.for_whole_repository()? else { return Ok(None) };
     let Ok(upstream) = store.upstream() else { return Ok(None) };
     if !store.is_sync_allowed(&upstream)? {
         return Ok(None);
     }
-    SyncedRepository::around(home, consents, folder).map(Some)
+    RepositoryWithPalaces::around(home, consents, folder).map(Some)
 }
 
 /// Returns the repositories of the palaces of the home, by working directory.
 pub(super) fn repositories_of_home(
     home: &Path,
     consents: &ConsentStore,
-) -> Result<BTreeMap<PathBuf, SyncedRepository>, Refusal> {
-    let mut found: BTreeMap<PathBuf, SyncedRepository> = BTreeMap::new();
+) -> Result<BTreeMap<PathBuf, RepositoryWithPalaces>, Refusal> {
+    let mut found: BTreeMap<PathBuf, RepositoryWithPalaces> = BTreeMap::new();
     for folder in store::list_palaces(home)? {
         let palace = Store::new(folder, home.to_owned()).with_consents(consents.clone());
         let Some(store) = palace.for_whole_repository()? else { continue };
-        let work = store.palace_folder().to_owned();
+        let working_directory = store.palace_folder().to_owned();
         let consents = consents.clone();
-        let repository = found.entry(work.clone()).or_insert_with(|| SyncedRepository {
-            work,
-            store,
-            palaces: Vec::new(),
-            consents,
+        let repository = found.entry(working_directory.clone()).or_insert_with(|| {
+            RepositoryWithPalaces { working_directory, store, palaces: Vec::new(), consents }
         });
         repository.palaces.push(palace);
     }
     Ok(found)
 }
 
-impl SyncedRepository {
+impl RepositoryWithPalaces {
     /// Returns the repository of the palace at `folder`.
     pub(super) fn around(
         home: &Path,
@@ -77,8 +74,8 @@ impl SyncedRepository {
     }
 
     /// Returns the working directory.
-    pub fn work(&self) -> &Path {
-        &self.work
+    pub fn working_directory(&self) -> &Path {
+        &self.working_directory
     }
 
     /// Returns another store of the whole repository.
@@ -100,7 +97,7 @@ impl SyncedRepository {
     }
 
     /// Returns what is known of the last synchronizations.
-    pub(super) fn record(&self) -> SyncRecord {
+    pub(super) fn sync_record(&self) -> SyncRecord {
         self.store.sync_record()
     }
 
@@ -139,7 +136,10 @@ impl SyncedRepository {
     pub(super) fn other_format_findings(&self) -> impl Iterator<Item = Diagnostic> {
         self.palaces.iter().filter_map(|palace| {
             let diagnostic = other_format_finding(palace)?.diagnostic;
-            let folder = palace.palace_folder().strip_prefix(&self.work).unwrap_or(Path::new(""));
+            let folder = palace
+                .palace_folder()
+                .strip_prefix(&self.working_directory)
+                .unwrap_or(Path::new(""));
             // Paths of git have slashes.
             let folders = folder.iter().map(|it| it.to_string_lossy());
             let file =

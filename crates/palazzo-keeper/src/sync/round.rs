@@ -13,11 +13,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::conflict_file;
 use crate::error::Refusal;
 use crate::merge::conflict::merge_conflict_files;
-use crate::merge::outcome::{MergeOutcome, merge_palaces};
+use crate::merge::palaces::{MergeOutcome, merge_palaces};
 use crate::merge::{FilePart, MERGE_RULES_VERSION, MergeInput, UnchangedFiles};
 use crate::merge_driver::merge_file_versions;
 use crate::sync::notices::future_commit_sentence;
-use crate::sync::repositories::SyncedRepository;
+use crate::sync::repositories::RepositoryWithPalaces;
 use palazzo_core::format::{self, FileTree, PalacePath, file_kind, parse_tree};
 use palazzo_core::merge::Fields;
 use palazzo_core::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
@@ -113,7 +113,7 @@ impl ParsedVersions {
 
 /// Synchronizes a repository with the upstream of its branch, if the user has set that up.
 pub fn sync_repository(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     options: &SyncOptions,
 ) -> Result<SyncReport, Refusal> {
     let mut store = repository.store_for_commits();
@@ -141,7 +141,7 @@ pub fn sync_repository(
 }
 
 fn exchange_commits(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     session: &mut SyncSession,
     options: &SyncOptions,
 ) -> Result<SyncReport, Refusal> {
@@ -206,20 +206,20 @@ fn push_commits(
 
 /// Drops the last merge of a repository if it was not pushed; returns the ids of the merge and of
 /// the commit before it.
-pub fn undo_last_sync(repository: &SyncedRepository) -> Result<[String; 2], Refusal> {
+pub fn undo_last_sync(repository: &RepositoryWithPalaces) -> Result<[String; 2], Refusal> {
     Ok(repository.store().undo_last_sync()?)
 }
 
 /// Commits the reverse of the last merge of a repository; returns the ids of the merge and of the
 /// new commit.
 pub fn revert_last_sync(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     now: DateTime<Utc>,
 ) -> Result<[String; 2], Refusal> {
     Ok(repository.store_for_commits().revert_last_sync(&merge_versions, now)?)
 }
 
-fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result<(), Refusal> {
+fn require_consent(repository: &RepositoryWithPalaces, upstream: &Upstream) -> Result<(), Refusal> {
     match repository.is_allowed(upstream)? {
         true => Ok(()),
         false => Err(Refusal::Invalid(format!(
@@ -231,7 +231,7 @@ fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result
 
 /// Fails if a plan needs a person.
 fn check_plan(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     session: &SyncSession,
     planned: &PlannedMove,
     options: &SyncOptions,
@@ -295,7 +295,7 @@ fn planned_settings(planned: &PlannedMove) -> impl Iterator<Item = (&str, &str)>
 /// Fails if a palace has files of another format, here or after the plan. A plan that brings back the
 /// format of this program is possible.
 fn reject_other_format(
-    repository: &SyncedRepository,
+    repository: &RepositoryWithPalaces,
     planned: &PlannedMove,
 ) -> Result<(), Refusal> {
     let settings: Vec<_> = planned_settings(planned).collect();
@@ -410,7 +410,7 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use palazzo_core::merge::Side;
+    use palazzo_core::merge::LastChange;
     use palazzo_store::FileContents;
 
     const PATH: &str = "rooms/hall.yaml";
@@ -432,7 +432,7 @@ mod tests {
             };
             let found = (0..sides[side].len()).rev().find(is_change);
             let index = found.unwrap_or(sides[side].len() - 1);
-            Side {
+            LastChange {
                 author: format!("{side} {index}"),
                 at: DateTime::from_timestamp(i64::try_from(side).unwrap(), 0).unwrap(),
                 is_by_hand: sides[side][index].1,

@@ -34,12 +34,12 @@ pub struct SyncTiming {
 pub(super) struct SyncSchedule {
     timing: SyncTiming,
     /// Whether a synchronization was attempted.
-    has_fetched: bool,
+    has_attempted_sync: bool,
     next_fetch: Instant,
     /// The times of the first and the last write that are not pushed.
     unpushed: Option<[Instant; 2]>,
     /// The shortest interval between pushes.
-    shortest_interval: Duration,
+    shortest_push_interval: Duration,
     /// The present interval between pushes.
     push_interval: Duration,
     next_push: Instant,
@@ -82,10 +82,10 @@ impl SyncSchedule {
     pub(super) fn new(timing: SyncTiming, now: Instant, jitter: f64) -> Self {
         Self {
             timing,
-            has_fetched: false,
+            has_attempted_sync: false,
             next_fetch: now,
             unpushed: None,
-            shortest_interval: timing.idle,
+            shortest_push_interval: timing.idle,
             push_interval: timing.idle,
             next_push: now,
             pause: Duration::ZERO,
@@ -106,8 +106,8 @@ impl SyncSchedule {
     }
 
     /// Returns whether a synchronization was attempted since the palace was opened.
-    pub(super) fn has_fetched(&self) -> bool {
-        self.has_fetched
+    pub(super) fn has_attempted_sync(&self) -> bool {
+        self.has_attempted_sync
     }
 
     /// Returns whether a push is due.
@@ -121,14 +121,14 @@ impl SyncSchedule {
     }
 
     /// Returns the shortest interval between pushes.
-    pub(super) fn shortest_interval(&self) -> Duration {
-        self.shortest_interval
+    pub(super) fn shortest_push_interval(&self) -> Duration {
+        self.shortest_push_interval
     }
 
     /// Sets the shortest interval between pushes that the palace asks for.
-    pub(super) fn set_shortest_interval(&mut self, asked: Option<Duration>) {
-        self.shortest_interval = asked.unwrap_or_default().max(self.timing.idle);
-        self.push_interval = self.push_interval.max(self.shortest_interval);
+    pub(super) fn set_shortest_push_interval(&mut self, asked: Option<Duration>) {
+        self.shortest_push_interval = asked.unwrap_or_default().max(self.timing.idle);
+        self.push_interval = self.push_interval.max(self.shortest_push_interval);
     }
 
     /// Records a write.
@@ -160,7 +160,7 @@ impl SyncSchedule {
 
     /// Plans the next steps after a synchronization; `jitter` is a random number from 0 to 1.
     pub(super) fn record_outcome(&mut self, outcome: SyncOutcome, now: Instant, jitter: f64) {
-        (self.jitter, self.has_fetched) = (jitter, true);
+        (self.jitter, self.has_attempted_sync) = (jitter, true);
         self.next_fetch = now + self.with_jitter(self.timing.fetch);
         self.adapt_push_interval(outcome);
         if outcome.has_pushed || outcome.rejected > 0 {
@@ -189,7 +189,7 @@ impl SyncSchedule {
         if outcome.has_pushed {
             self.push_interval = self.push_interval.mul_f64(SHRINK_FACTOR);
         }
-        self.push_interval = self.push_interval.max(self.shortest_interval);
+        self.push_interval = self.push_interval.max(self.shortest_push_interval);
     }
 
     /// Returns when the writes are to be pushed.
@@ -288,13 +288,13 @@ mod tests {
     #[test]
     fn a_palace_can_ask_for_a_longer_interval_between_pushes() {
         let (mut schedule, start) = schedule();
-        schedule.set_shortest_interval(Some(seconds(100)));
+        schedule.set_shortest_push_interval(Some(seconds(100)));
         schedule.record_outcome(PUSHED, start, 0.0);
         schedule.record_write(start + seconds(1));
         assert!(!schedule.may_push(start + seconds(99)));
         assert_eq!(schedule.push_time(), Some(start + seconds(100)));
-        schedule.set_shortest_interval(Some(seconds(1)));
-        assert_eq!(schedule.shortest_interval(), seconds(5));
+        schedule.set_shortest_push_interval(Some(seconds(1)));
+        assert_eq!(schedule.shortest_push_interval(), seconds(5));
     }
 
     #[test]

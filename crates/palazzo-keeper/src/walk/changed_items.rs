@@ -267,7 +267,7 @@ fn is_in_scope(palace: &Palace, scope: &RoomScope<'_>, changed: &ChangedItem) ->
         ItemId::Entity(name) => {
             let mut names = new.into_iter().chain([name]);
             changed.genus.as_ref().is_some_and(|it| scope.includes_genus(it))
-                || names.any(|it| scope.includes_entity(it))
+                || names.any(|it| scope.names_entity(it))
         }
         ItemId::Room(id) => {
             let new: Option<RoomId> = new.and_then(|it| it.parse().ok());
@@ -311,7 +311,7 @@ fn describe_item(it: &ChangedItem) -> String {
 #[cfg(test)]
 mod tests {
     use crate::rooms::build::{Blueprint, build_room};
-    use crate::rooms::move_room::{delete_room, rename_room};
+    use crate::rooms::rename_or_delete::{delete_room, rename_room};
     use crate::rooms::scrolls::{NewScroll, write_scroll};
     use crate::test_home::{NOW, TestHome, ada, blueprint};
     use crate::work::tasks::{NewTask, complete_task, create_task};

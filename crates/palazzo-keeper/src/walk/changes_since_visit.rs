@@ -142,7 +142,7 @@ fn describe_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -
     let counts = since.entities.iter().filter_map(|(genus, names)| {
         let count = match scope.includes_genus(genus) {
             true => names.len(),
-            false => names.iter().filter(|it| scope.includes_entity(it)).count(),
+            false => names.iter().filter(|it| scope.names_entity(it)).count(),
         };
         (count > 0).then(|| match name_in_sentence(&truncate(genus, 40)) {
             name if name.starts_with('"') => format!("{count} of {name}"),

@@ -14,7 +14,7 @@ use palazzo_core::visit::Visit;
 
 /// What a caller can choose in the current room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choices {
+pub struct CompletionCandidates {
     /// The numbers of the actions and scrolls that were shown last, with their labels.
     pub numbers: Vec<(usize, String)>,
     /// The rooms of the palace: the slug, with the wing if there is one, and the name.
@@ -111,13 +111,16 @@ pub struct ActionToolCall {
 }
 
 /// Lists what the caller can choose in the current room.
-pub fn list_choices(keeper: &mut Keeper, caller: &Caller) -> Result<Choices, Refusal> {
+pub fn list_completion_candidates(
+    keeper: &mut Keeper,
+    caller: &Caller,
+) -> Result<CompletionCandidates, Refusal> {
     let position = position_of_caller(keeper, caller)?;
     let session = keeper.session_without_refresh(&position.workspace, caller)?;
     let palace = &session.palace.palace;
     let room_name = |it: &RoomId| (it.to_string(), render::one_line(&palace.room_name(it)));
     let titles = palace.scrolls_in_room(&position.room).map(|it| render::one_line(&it.title));
-    Ok(Choices {
+    Ok(CompletionCandidates {
         numbers: list_numbers(palace, session.visit),
         rooms: palace.enterable_rooms().into_iter().map(room_name).collect(),
         scrolls: titles.collect(),
@@ -193,7 +196,7 @@ actions:
 
     #[test]
     fn the_choices_are_the_numbers_shown_and_the_names_of_rooms_and_scrolls() {
-        let choices = list_choices(&mut home().keeper, &ada()).unwrap();
+        let choices = list_completion_candidates(&mut home().keeper, &ada()).unwrap();
         let numbers: Vec<_> = choices.numbers.iter().map(|(n, it)| format!("{n} {it}")).collect();
         assert_eq!(numbers, ["1 Listen", "21 On rain", "22 On snow"]);
         let rooms = [("east/well", "Old Well"), ("hall", "Hall")];

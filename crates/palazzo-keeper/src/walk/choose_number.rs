@@ -123,7 +123,7 @@ fn run_action(
             let session = keeper.session_without_refresh(&position.workspace, caller)?;
             let graph = &session.palace.palace.graph;
             let content = render_linked_text(session.visit, graph, &content);
-            let content = render::printable_text(&content);
+            let content = render::text_in_page(&content);
             Ok(ChoiceOutcome::Text(format!("{}\n{content}", render::narrate_action(&label))))
         }
         ActionKind::EnterHall(hall) => {
@@ -148,7 +148,7 @@ fn request_tool(
     params: Map<String, Value>,
 ) -> Result<ChoiceOutcome, Refusal> {
     let palace = keeper.open_palace(&position.workspace)?;
-    let allowed_tools = palace.palace.settings.allow.clone();
+    let allowed_tools = palace.palace.settings.allowed_tools.clone();
     let consent = palace.store().check_tools_consent(&allowed_tools);
     let missing_consent = consent.err().map(|it| it.to_string());
     let request = ActionToolCall { label, tool, params, allowed_tools, missing_consent };
@@ -179,7 +179,7 @@ fn follow_door(
     let palace = &session.palace.palace;
     let room = palace.resolve_room(room, from)?;
     let name = render::name_in_sentence(&palace.settings.name);
-    let room = session.palace.present_room_name(room)?;
+    let room = session.palace.present_room_id(room)?;
     let notice = match key == position.workspace {
         true => String::new(),
         false if is_as_of_key(&position.workspace) => {
@@ -269,7 +269,7 @@ fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<
     if let Ok(room) = name.parse::<RoomRef>() {
         session.palace.refresh_file(&room_path(room.as_literal_id()));
         let asked = session.palace.palace.resolve_room(&room, Some(&from.room))?;
-        let present = session.palace.present_room_name(asked.clone())?;
+        let present = session.palace.present_room_id(asked.clone())?;
         if present != asked {
             session.visit.go_to(Location::from_room(&from.workspace, present));
             return Ok(());

@@ -11,7 +11,7 @@ use crate::walk::{mark_shown, was_shown};
 use crate::work::{render_work_item, work_view};
 use crate::{Refusal, Session};
 use palazzo_core::model::{Audience, ItemId, Layout, ScrollId, Slot};
-use palazzo_core::render::{self, ListedFacts};
+use palazzo_core::render::{self, ListedContent};
 
 /// The number of characters of contents in one answer, unless the settings name another.
 const DEFAULT_CHARS: usize = 2_500;
@@ -55,7 +55,7 @@ pub(crate) fn render_whole_item(
             let genus = describe_genus(session, name)?;
             render::genus(genus.definition, &genus.count)
         }
-        ItemId::Entity(name) => render::compact_entity(&get_entity(session, name)?, now),
+        ItemId::Entity(name) => render::entity_without_headings(&get_entity(session, name)?, now),
     })
 }
 
@@ -68,11 +68,11 @@ pub(crate) fn mark_item_read(session: &mut Session<'_>, item: &ItemId) {
 }
 
 /// Renders one of several entities, and remembers that the visit was shown it.
-pub fn show_one_of_entities(session: &mut Session<'_>, name: &str) -> Result<String, Refusal> {
+pub fn show_compact_entity(session: &mut Session<'_>, name: &str) -> Result<String, Refusal> {
     let now = session.caller.now;
     let view = get_entity(session, name)?;
     let (item, text) =
-        (ItemId::Entity(view.entity.name.clone()), render::compact_entity(&view, now));
+        (ItemId::Entity(view.entity.name.clone()), render::entity_without_headings(&view, now));
     mark_shown(session, &item);
     Ok(text)
 }
@@ -141,7 +141,7 @@ pub(crate) fn render_new_facts(
     session: &mut Session<'_>,
     names: &[String],
     matching_lines: &[Option<String>],
-) -> Result<Vec<ListedFacts>, Refusal> {
+) -> Result<Vec<ListedContent>, Refusal> {
     let mut left = max_content_chars(session);
     let facts = names.iter().enumerate().map(|(place, name)| {
         let facts = |session: &mut Session<'_>| {
@@ -150,8 +150,8 @@ pub(crate) fn render_new_facts(
         };
         let listed = render_if_new(session, &ItemId::Entity(name.clone()), &mut left, facts)?;
         let has_line = matching_lines.get(place).is_some_and(Option::is_some);
-        let hides_line = has_line && listed == ListedFacts::ReadAbove;
-        Ok(if hides_line { ListedFacts::LeftOut } else { listed })
+        let hides_line = has_line && listed == ListedContent::ReadAbove;
+        Ok(if hides_line { ListedContent::LeftOut } else { listed })
     });
     facts.collect()
 }
@@ -160,7 +160,7 @@ pub(crate) fn render_new_facts(
 pub(crate) fn render_new_work(
     session: &mut Session<'_>,
     items: &[ItemId],
-) -> Result<Vec<ListedFacts>, Refusal> {
+) -> Result<Vec<ListedContent>, Refusal> {
     let mut left = max_content_chars(session);
     let text = |session: &Session<'_>, item: &ItemId| {
         let view = work_view(session.palace, item);
@@ -179,21 +179,21 @@ fn render_if_new(
     item: &ItemId,
     left: &mut usize,
     text: impl FnOnce(&mut Session<'_>) -> Result<String, Refusal>,
-) -> Result<ListedFacts, Refusal> {
+) -> Result<ListedContent, Refusal> {
     if was_shown(session, item) {
-        return Ok(ListedFacts::ReadAbove);
+        return Ok(ListedContent::ReadAbove);
     }
     if *left == 0 {
-        return Ok(ListedFacts::LeftOut);
+        return Ok(ListedContent::LeftOut);
     }
     let text = text(session)?;
     // In the list, each line is indented.
     let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
     if chars > *left {
         *left = 0;
-        return Ok(ListedFacts::LeftOut);
+        return Ok(ListedContent::LeftOut);
     }
     *left -= chars;
     mark_shown(session, item);
-    Ok(ListedFacts::Shown(text))
+    Ok(ListedContent::Shown(text))
 }

@@ -2,12 +2,14 @@
 
 use crate::palace::OpenPalace;
 use crate::rooms::build::BuiltRoom;
-use crate::rooms::scrolls::latest_scroll_ids;
+use crate::rooms::scrolls::current_scroll_ids;
 use crate::sync::notices::take_sync_notices;
 use crate::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::walk::contents::{render_new_facts, render_new_scrolls};
 use crate::walk::drawers::render_drawer_only_room;
-use crate::walk::halls::{self, available_actions, hall_view, listed_entities, names_listed_at};
+use crate::walk::halls::{
+    self, available_actions, hall_entity_listing, listed_entities, names_listed_at,
+};
 use crate::walk::notices::{
     may_have_renamed_rooms, needs_history, room_notices, stale_scroll_notices,
 };
@@ -28,7 +30,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     session.palace.refresh_file(&room_path(&position.room));
     // A hall has no scrolls: they belong to the room above.
     let newest = match position.hall {
-        None => latest_scroll_ids(&session.palace.palace, &position.room),
+        None => current_scroll_ids(&session.palace.palace, &position.room),
         Some(_) => Vec::new(),
     };
     let summary = match is_entrance_hall(&position) {
@@ -168,8 +170,9 @@ fn room_view<'a>(
     let since = visit.changes_since_visit.get(&position.workspace);
     let unread = since.into_iter().flat_map(|it| &it.unread_scrolls).map(|it| it.id);
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
-    let latest_count = latest_scroll_ids(palace, room).len();
-    let entity_listing = hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it));
+    let latest_count = current_scroll_ids(palace, room).len();
+    let entity_listing =
+        hall.zip(contents).map(|(hall, it)| hall_entity_listing(palace, &hall, &it));
     let mut listed_items = listed_entities(entity_listing.as_ref());
     let text = palace.room(room).filter(|_| !is_hall).map(|it| it.description.as_str());
     let description = text.map(|it| number_entity_links(it, &palace.graph, &mut listed_items));
@@ -206,7 +209,7 @@ fn previous_room<'a>(visit: &'a Visit, position: &Location) -> Option<&'a RoomId
 }
 
 /// Takes the caller into a room that was just built, and shows it (v1 section 5.3).
-pub fn show_built_room(
+pub fn enter_built_room(
     keeper: &mut Keeper,
     caller: &Caller,
     workspace_key: &str,

@@ -7,7 +7,7 @@ use crate::walk::choices::{ActionToolCall, Everything, EverythingPart};
 use crate::walk::contents::{mark_item_read, render_whole_item};
 use crate::walk::halls::visible_hall;
 use crate::walk::long_answers::MIN_SHOWN_CHARS;
-use crate::walk::show_item::texts_of_room;
+use crate::walk::show_item::text_actions;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::room_path;
 use palazzo_core::halls::entity_names_in_hall;
@@ -98,7 +98,7 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
         parts.extend(room.actions.iter().flat_map(|it| parts_of_action(open, it)));
         let linked = |text: &str| palace.graph.linked_entities(text).into_iter().map(entity);
         parts.extend(linked(&room.description));
-        parts.extend(texts_of_room(room).flat_map(|(_, it)| linked(it).collect::<Vec<_>>()));
+        parts.extend(text_actions(room).flat_map(|(_, it)| linked(it).collect::<Vec<_>>()));
     }
     parts.extend(grouped);
     if !replaced.is_empty() {
@@ -124,7 +124,7 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
         ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
             let content = render::resolve_entity_links(content, graph);
-            let content = render::printable_text(&content);
+            let content = render::text_in_page(&content);
             vec![EverythingPart::Text(format!(
                 "{}\n{content}",
                 render::action_heading(&action.label)

@@ -69,7 +69,7 @@ pub(crate) fn available_actions(
 }
 
 /// Returns the entities that a hall lists.
-pub(crate) fn hall_view<'a>(
+pub(crate) fn hall_entity_listing<'a>(
     palace: &'a Palace,
     hall: &Hall,
     contents: &HallContents,
@@ -193,7 +193,7 @@ mod tests {
         let (names, note) = home(2).run(|it| {
             let (palace, at) = (&it.palace.palace, position("hall", None));
             let hall = visible_hall(palace, &at).unwrap();
-            let view = hall_view(palace, &hall, &hall_contents(palace, &at, &hall));
+            let view = hall_entity_listing(palace, &hall, &hall_contents(palace, &at, &hall));
             let names = view.entities.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
             (names, view.note)
         });

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::rooms::scrolls::latest_scroll_ids;
+use crate::rooms::scrolls::current_scroll_ids;
 use crate::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::walk::show_item::render_scroll;
 use crate::{Refusal, Session};
@@ -31,7 +31,7 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
         mark_scroll_read(session, &which);
     }
     let palace = &session.palace.palace;
-    let is_first_here = latest_scroll_ids(palace, &which.room).first() == Some(&which);
+    let is_first_here = current_scroll_ids(palace, &which.room).first() == Some(&which);
     let how = match palace.entry_room() == Some(&which.room) && is_first_here {
         true => "21 reads it whole".to_owned(),
         false => format!("in {}", render::name_in_sentence(&palace.room_name(&which.room))),

@@ -177,7 +177,7 @@ pub(crate) fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Ve
     }
     let notices = view.scrolls.iter().flat_map(|it| {
         let which = ScrollId { room: view.id.clone(), id: it.scroll.id };
-        let mut notes = open.stale_files_of_scroll(&which);
+        let mut notes = open.stale_file_notes_of_scroll(&which);
         let left = notes.len().saturating_sub(MAX_STALE_FILES);
         notes.truncate(MAX_STALE_FILES);
         if left > 0 {

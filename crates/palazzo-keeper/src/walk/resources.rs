@@ -114,7 +114,7 @@ pub fn list_workspace_keys(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
 
 /// Returns the key of the workspace that the caller acts on, without a revision, for the completion
 /// of URIs.
-pub fn current_workspace_key(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
+pub fn present_workspace_key(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
     keeper.current_workspace(caller).ok().map(|key| present_key(&key).to_owned())
 }
 

@@ -1,7 +1,7 @@
 //! The scrolls of a room: listing and reading them, with numbers for the entities that they link.
 
 use crate::palace::OpenPalace;
-use crate::rooms::scrolls::{latest_scroll_ids, newest_scroll_ids};
+use crate::rooms::scrolls::{current_scroll_ids, page_of_scroll_ids};
 use crate::walk::changes_since_visit::mark_scroll_read;
 use crate::{Refusal, Session};
 use palazzo_core::model::{Graph, ItemId, Layout, RoomId, ScrollId};
@@ -16,12 +16,12 @@ pub(crate) fn list_older_scrolls(
     session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let total = palace.scrolls_in_room(room).count();
-    if total == latest_scroll_ids(palace, room).len() {
+    if total == current_scroll_ids(palace, room).len() {
         return Ok("There are no older scrolls here.".to_owned());
     }
     let seen = session.visit.scrolls_seen;
     let from = if seen < total { seen } else { 0 };
-    let ids = newest_scroll_ids(palace, room, from, Layout::MAX_SCROLLS);
+    let ids = page_of_scroll_ids(palace, room, from, Layout::MAX_SCROLLS);
     let scrolls = scroll_views(session.palace, &ids);
     let left = total.saturating_sub(from + ids.len());
     let now = session.caller.now;
@@ -34,7 +34,7 @@ pub(crate) fn list_older_scrolls(
 pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> Result<String, Refusal> {
     session.palace.load_provenance()?;
     let palace = &session.palace.palace;
-    let ids = newest_scroll_ids(palace, room, 0, Layout::MAX_SCROLLS);
+    let ids = page_of_scroll_ids(palace, room, 0, Layout::MAX_SCROLLS);
     let scrolls = scroll_views(session.palace, &ids);
     let total = palace.scrolls_in_room(room).count();
     let page = render::inventory(&scrolls, total, session.caller.audience(), session.caller.now);
@@ -68,7 +68,7 @@ pub(crate) fn stale_file_notes(open: &OpenPalace, scroll: &ScrollId) -> String {
     if open.store().as_of_commit().is_some() {
         return String::new();
     }
-    let stale = open.stale_files_of_scroll(scroll).into_iter();
+    let stale = open.stale_file_notes_of_scroll(scroll).into_iter();
     stale.flat_map(|it| ["\nNote: it ".to_owned(), it, ".".to_owned()]).collect()
 }
 

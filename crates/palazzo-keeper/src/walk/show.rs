@@ -3,7 +3,7 @@
 use crate::palace::OpenPalace;
 use crate::palace::resolve::no_such_room_refusal;
 use crate::walk::drawers::render_drawer_only_room;
-use crate::walk::halls::{self, available_actions, hall_view, listed_entities};
+use crate::walk::halls::{self, available_actions, hall_entity_listing, listed_entities};
 use crate::walk::notices::{room_notices, stale_scroll_notices};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
@@ -37,7 +37,7 @@ pub(crate) fn show_room(
     open.find_renamed_rooms()?;
     let id = resolve_room_or_entry(open, room)?;
     let open = &*open;
-    let mut view = view_without_visit(open, &key, &id, caller);
+    let mut view = room_view_without_visit(open, &key, &id, caller);
     let stale = stale_scroll_notices(open, &view);
     view.notices.extend(stale);
     let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
@@ -46,7 +46,7 @@ pub(crate) fn show_room(
 }
 
 /// Returns a room as at the beginning of a visit.
-pub(crate) fn view_without_visit<'a>(
+pub(crate) fn room_view_without_visit<'a>(
     open: &'a OpenPalace,
     key: &str,
     id: &'a RoomId,
@@ -58,7 +58,7 @@ pub(crate) fn view_without_visit<'a>(
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, &position, it));
     let scroll_count = palace.scrolls_in_room(id).count();
     let entity_listing = hall.as_ref().zip(contents.as_ref());
-    let entity_listing = entity_listing.map(|(hall, it)| hall_view(palace, hall, it));
+    let entity_listing = entity_listing.map(|(hall, it)| hall_entity_listing(palace, hall, it));
     let description = palace.room(id).map(|it| it.description.as_str()).unwrap_or_default();
     RoomView {
         id,

@@ -13,8 +13,8 @@ use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff::diff_with_replaced_scroll;
 use palazzo_core::format::room_path;
 use palazzo_core::model::{
-    ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, ItemDiff, ItemId, Palace,
-    PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId,
+    ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, ItemDiff, ItemId, ItemOrFile,
+    Palace, Provenance, Room, RoomId, RoomRef, ScrollId,
 };
 use palazzo_core::render;
 
@@ -22,7 +22,7 @@ use palazzo_core::render;
 #[derive(Clone, Debug)]
 pub struct ItemDescription {
     /// The item.
-    pub item: PalaceItem,
+    pub item: ItemOrFile,
     /// Its file.
     pub file: String,
     /// Its content, as that of an item that was added.
@@ -91,7 +91,7 @@ fn resolve_shown_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem,
     match find_room(open, name) {
         Some(id) => Ok(ResolvedItem {
             file: room_path(&id),
-            item: PalaceItem::Item { id: ItemId::Room(id), title: None },
+            item: ItemOrFile::Item { id: ItemId::Room(id), title: None },
         }),
         None => resolve::resolve_item(open, name),
     }
@@ -107,7 +107,7 @@ fn find_room(open: &OpenPalace, name: &str) -> Option<RoomId> {
 /// Renders an item that is not a room, and its version and age.
 fn show_item_in_session(
     session: &mut Session<'_>,
-    item: &PalaceItem,
+    item: &ItemOrFile,
     file: &str,
 ) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
@@ -142,7 +142,7 @@ fn show_item_in_session(
 }
 
 /// Renders what a scroll says other than the one that it replaces.
-fn compare_with_replaced_scroll(palace: &Palace, item: &PalaceItem, which: &ScrollId) -> String {
+fn compare_with_replaced_scroll(palace: &Palace, item: &ItemOrFile, which: &ScrollId) -> String {
     let scroll = palace.scroll(which);
     let Some(details) = scroll.and_then(|it| diff_with_replaced_scroll(palace, &which.room, it))
     else {
@@ -167,20 +167,20 @@ pub(crate) fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<S
 pub(crate) fn render_room_text(palace: &Palace, id: &RoomId) -> String {
     let Some(room) = palace.room(id) else { return String::new() };
     let printable =
-        |it: &str| render::printable_text(&render::resolve_entity_links(it, &palace.graph));
+        |it: &str| render::text_in_page(&render::resolve_entity_links(it, &palace.graph));
     let mut text = format!(
         "── {} ──\nThe room `{id}`.\n{}\n",
         render::title_in_heading(&room.name),
         printable(&room.description)
     );
-    for (label, content) in texts_of_room(room) {
+    for (label, content) in text_actions(room) {
         text.push_str(&format!("\n{}\n{}\n", render::action_heading(label), printable(content)));
     }
     text
 }
 
 /// Returns the labels and the contents of the actions that show a text.
-pub(crate) fn texts_of_room(room: &Room) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn text_actions(room: &Room) -> impl Iterator<Item = (&str, &str)> {
     room.actions.iter().filter_map(|it| match &it.kind {
         ActionKind::Text { content } => Some((it.label.as_str(), content.as_str())),
         _ => None,
@@ -201,7 +201,7 @@ pub(crate) fn read_diary_entry(session: &mut Session<'_>, file: &str) -> Result<
 }
 
 /// Returns the text of a file; refuses one that is deleted.
-fn read_file_text(open: &OpenPalace, item: &PalaceItem, file: &str) -> Result<String, Refusal> {
+fn read_file_text(open: &OpenPalace, item: &ItemOrFile, file: &str) -> Result<String, Refusal> {
     let text = open.store().read_file(file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     text.ok_or_else(|| {
         let (item, file) = (render::item_label(item), file.to_owned());

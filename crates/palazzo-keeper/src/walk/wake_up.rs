@@ -23,10 +23,10 @@ use palazzo_core::render::{
 use palazzo_core::token_estimate;
 
 /// Minimum budget.
-pub const MIN_TOKENS: usize = 100;
+pub const MIN_WAKE_UP_TOKENS: usize = 100;
 
 /// The default budget.
-pub const DEFAULT_TOKENS: usize = 2_000;
+pub const DEFAULT_WAKE_UP_TOKENS: usize = 2_000;
 
 /// The text above the page.
 const OPENING: &str =
@@ -57,8 +57,9 @@ pub fn wake_up(
     workspace: Option<&str>,
     budget: usize,
 ) -> Result<String, Refusal> {
-    if budget < MIN_TOKENS {
-        let why = format!("a budget of {budget} tokens is too small: give at least {MIN_TOKENS}");
+    if budget < MIN_WAKE_UP_TOKENS {
+        let why =
+            format!("a budget of {budget} tokens is too small: give at least {MIN_WAKE_UP_TOKENS}");
         return Err(Refusal::Invalid(why));
     }
     let session = session_for_reading(keeper, caller, workspace)?;
@@ -113,7 +114,7 @@ fn render_entry_room(palace: &Palace, id: &RoomId) -> String {
     let Some(room) = palace.room(id) else { return String::new() };
     let description = render::resolve_entity_links(&room.description, &palace.graph);
     let title = render::title_in_heading(&room.name);
-    quote_text_below("\n", &format!("── {title} ──\n{}\n", render::printable_text(&description)))
+    quote_text_below("\n", &format!("── {title} ──\n{}\n", render::text_in_page(&description)))
 }
 
 /// Renders the lines below a heading as a quotation of Markdown. Clients give an agent this page as a message
@@ -375,7 +376,7 @@ mod tests {
     use crate::test_home::{TestHome, ada};
 
     fn summary(home: &mut TestHome, workspace: Option<&str>) -> Result<String, Refusal> {
-        wake_up(&mut home.keeper, &ada(), workspace, DEFAULT_TOKENS)
+        wake_up(&mut home.keeper, &ada(), workspace, DEFAULT_WAKE_UP_TOKENS)
     }
 
     fn lines_of(

@@ -4,7 +4,7 @@ use crate::walk::contents::render_new_work;
 use crate::work::{describe_work_subject, resolve_work_subject, unknown_room_note, work_view};
 use crate::{Refusal, Session};
 use palazzo_core::model::{ItemId, Layout, RoomRef, WorkStatus, WorkSubject};
-use palazzo_core::render::{ListedFacts, WorkView};
+use palazzo_core::render::{ListedContent, WorkView};
 
 /// A query for tasks and processes.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct WorkPage<'a> {
     /// The processes and tasks on this page, oldest first.
     pub items: Vec<WorkView<'a>>,
     /// Their notes and steps.
-    pub contents: Vec<ListedFacts>,
+    pub contents: Vec<ListedContent>,
     /// How many match the query.
     pub total: usize,
     /// The number of the page, from 1.

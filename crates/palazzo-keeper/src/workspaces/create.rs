@@ -85,7 +85,7 @@ fn new_palace_files(name: &str, template: &Files) -> Files {
     let mut files = template.clone();
     let text = files.get(PalacePath::SETTINGS_FILE).and_then(|text| {
         let settings = Settings { name: name.to_owned(), ..format::parse_settings(text)? };
-        format::edit_settings_text(text, &settings)
+        format::edit_settings_name_and_entry(text, &settings)
     });
     let text = text.unwrap_or_else(|| format::serialize_settings(&Settings::with_name(name)));
     files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);

@@ -4,7 +4,7 @@
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
-use palazzo_core::model::{CommitId, FileCreation};
+use palazzo_core::model::{CommitId, FileCommit};
 
 use crate::history::commits::{self, CommitNode, HistoryReader, MERGE_RULES_TRAILER};
 use crate::history::file_history_cache::FileHistoryCache;
@@ -43,7 +43,7 @@ impl Store {
         &self,
         cache: &FileHistoryCache,
         path: &str,
-    ) -> Result<Option<FileCreation>, Error> {
+    ) -> Result<Option<FileCommit>, Error> {
         self.read_numbered_commit(cache, cache.history.get(path).map(|it| it.first_commit))
     }
 
@@ -53,7 +53,7 @@ impl Store {
         &self,
         cache: &FileHistoryCache,
         path: &str,
-    ) -> Result<Vec<FileCreation>, Error> {
+    ) -> Result<Vec<FileCommit>, Error> {
         let Some(history) = cache.history.get(path) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
         for number in history.recent.numbers().filter(|it| *it != history.first_commit) {
@@ -66,7 +66,7 @@ impl Store {
         &self,
         cache: &FileHistoryCache,
         number: Option<u32>,
-    ) -> Result<Option<FileCreation>, Error> {
+    ) -> Result<Option<FileCommit>, Error> {
         let Some(commit) = number.and_then(|it| cache.commits.get(it as usize)) else {
             return Ok(None);
         };
@@ -128,10 +128,7 @@ fn read_versions(
     Ok(versions)
 }
 
-fn read_creation(
-    history: &HistoryReader<'_>,
-    commit: ObjectId,
-) -> gix::Result<Option<FileCreation>> {
+fn read_creation(history: &HistoryReader<'_>, commit: ObjectId) -> gix::Result<Option<FileCommit>> {
     // At the boundary of a shallow clone every file appears.
     let boundary = history.git.shallow_commits()?;
     if boundary.is_some_and(|it| it.contains(&commit)) {
@@ -148,7 +145,7 @@ fn read_creation(
     let tool = trailer(TOOL_TRAILER);
     let by = found.author()?.name.to_str_lossy().into_owned();
     let commit = CommitId(commit.to_string());
-    Ok(Some(FileCreation { commit, by, tool, is_merge_by_sync }))
+    Ok(Some(FileCommit { commit, by, tool, is_merge_by_sync }))
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// Returns whether files are executable, by path, in the first of `commits` that has them.
-    pub fn executable_files<'c>(
+    pub fn executable_bits<'c>(
         &self,
         commits: impl Iterator<Item = &'c CommitId>,
         paths: &[&str],
@@ -397,7 +397,7 @@ mod tests {
             let now = read_all(&store);
             assert_eq!((now.0.len(), now.1.len()), (5, 3));
             let then = store_as_of(&scene, &store, "HEAD").unwrap();
-            assert_eq!(then.read_all_committed_files().unwrap(), Some(now.clone()));
+            assert_eq!(then.read_all_unless_on_disk().unwrap(), Some(now.clone()));
             for path in ["rooms/a.yaml", "rooms/latin.yaml", "rooms/none.yaml", "../x"] {
                 assert_eq!(then.read_file(path), store.read_file(path), "{path}");
             }
@@ -458,7 +458,7 @@ mod tests {
         let root = tree(&format!("040000 tree {keep}\tkeep\n"));
         let commit = scene.git(&["commit-tree", "-m", "odd", &root]).trim().to_owned();
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
-        let (files, findings) = store.read_all_committed_files().unwrap().unwrap();
+        let (files, findings) = store.read_all_unless_on_disk().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(findings.join("\n"), @r"
@@ -487,7 +487,7 @@ mod tests {
             scene.git_with_input(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
         let commit = scene.git(&["commit-tree", "-m", "bomb", root.trim()]);
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
-        let refused = store.read_all_committed_files().unwrap_err().to_string();
+        let refused = store.read_all_unless_on_disk().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
     }
 }
@@ -523,7 +523,7 @@ mod unix_tests {
         assert_eq!((listed().as_str(), mode(den)), ("100755 keep/rooms/den.yaml\n", 0o700));
         commit_ok(&mut store, &change_of_one_file(den, Some("2\n"), None));
 
-        let executable = store.executable_files([&before].into_iter(), &[HALL, den]).unwrap();
+        let executable = store.executable_bits([&before].into_iter(), &[HALL, den]).unwrap();
         assert_eq!(executable.clone().into_iter().collect::<Vec<_>>(), [(HALL.to_owned(), true)]);
         let again = change_of_one_file(HALL, None, Some("1\n"));
         commit_ok(&mut store, &Changeset { executable, ..again });

@@ -56,7 +56,7 @@ impl Store {
     /// Returns the ids of the commits that came from other machines since `HEAD` was `known`, by
     /// `palazzo sync` or by git's own `pull` and `merge`; at most `limit`. Commits of another branch
     /// of this machine are none of them. Without `known`: as far back as the reflog reaches.
-    pub fn synced_commits(
+    pub fn commits_from_remotes(
         &self,
         known: Option<&CommitId>,
         limit: usize,
@@ -166,25 +166,25 @@ mod tests {
         let theirs = commit("theirs");
         scene.git(&["switch", "-q", "main"]);
         let ours = commit("ours");
-        assert_eq!(store.synced_commits(None, 9).unwrap(), HashSet::new());
+        assert_eq!(store.commits_from_remotes(None, 9).unwrap(), HashSet::new());
         scene.git(&["merge", "-q", "--no-edit", "local"]);
         scene.git(&["pull", "-q", "--no-rebase", "--no-edit", &origin, "other"]);
         let merge = store.head().unwrap().unwrap();
-        let synced = store.synced_commits(None, 9).unwrap();
+        let synced = store.commits_from_remotes(None, 9).unwrap();
         assert_eq!(synced, HashSet::from([theirs, merge.0.clone()]));
         assert!(!synced.contains(&local) && !synced.contains(&ours));
         // In a worktree of its own, and behind moves without a reason, they stay so.
         scene.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
         let side = scene.store(&scene.home.with_file_name("side").join("keep"));
-        assert_eq!(side.synced_commits(None, 9).unwrap(), synced);
+        assert_eq!(side.commits_from_remotes(None, 9).unwrap(), synced);
         let newest = commit("newest");
         scene.git(&["update-ref", "HEAD", &merge.0]);
         scene.git(&["update-ref", "HEAD", &newest]);
-        assert_eq!(store.synced_commits(None, 9).unwrap(), synced);
+        assert_eq!(store.commits_from_remotes(None, 9).unwrap(), synced);
         scene.git(&["update-ref", "HEAD", &merge.0]);
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
-        assert_eq!(store.synced_commits(Some(&merge), 9).unwrap(), HashSet::new());
-        assert_eq!(store.synced_commits(None, 1).unwrap().len(), 1);
+        assert_eq!(store.commits_from_remotes(Some(&merge), 9).unwrap(), HashSet::new());
+        assert_eq!(store.commits_from_remotes(None, 1).unwrap().len(), 1);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Store {
     /// counts from the time of the merge. The parents of a merge by `palazzo sync` have no order,
     /// so there all parents count. A commit that is dated more than a day ahead of `now` counts as
     /// made now, because a clock was wrong.
-    pub fn resolve_moment(
+    pub fn resolve_revision(
         &self,
         text: &str,
         now: DateTime<Utc>,
@@ -367,7 +367,8 @@ mod tests {
     }
 
     fn text_as_of(store: &Store, text: &str, now: DateTime<Utc>) -> String {
-        let then = store.resolve_moment(text, now, &TimeZone::UTC).and_then(|it| store.as_of(&it));
+        let then =
+            store.resolve_revision(text, now, &TimeZone::UTC).and_then(|it| store.as_of(&it));
         match then.map(|it| it.read_file("rooms/hall.yaml")) {
             Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
             Ok(Err(finding)) => finding.to_string(),
@@ -460,7 +461,7 @@ mod tests {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         let now = DateTime::UNIX_EPOCH;
-        let refused = store.resolve_moment("now", now, &TimeZone::UTC).unwrap_err().to_string();
+        let refused = store.resolve_revision("now", now, &TimeZone::UTC).unwrap_err().to_string();
         assert!(refused.starts_with("no git repository can be used for"), "{refused}");
         scene.init_repository();
         assert_eq!(

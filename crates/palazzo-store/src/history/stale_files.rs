@@ -3,7 +3,7 @@
 use gix::ObjectId;
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 
-use palazzo_core::model::{CommitId, FileHistory, StaleFile};
+use palazzo_core::model::{CommitId, FileHistory, StaleReason};
 
 use crate::history::commits::{self, HistoryReader};
 use crate::history::file_history_cache::FileHistoryCache;
@@ -15,7 +15,7 @@ const MAX_COMPARED_BYTES: u64 = 1 << 20;
 
 impl Store {
     /// Returns the last commit of a palace file, as far as `cache` has counted.
-    pub fn last_commit_of(&self, cache: &FileHistoryCache, path: &str) -> Option<CommitId> {
+    pub fn last_commit_of_file(&self, cache: &FileHistoryCache, path: &str) -> Option<CommitId> {
         let number = cache.history.get(path).map(|it: &FileHistory| it.last_commit as usize)?;
         cache.commits.get(number).map(|it| CommitId(it.to_string()))
     }
@@ -23,11 +23,11 @@ impl Store {
     /// Returns those of `paths`, relative to the root of the repository, that were files in the
     /// commit `since` and are gone or much changed in the newest commit. Files of the palace itself
     /// are none of them. A file that is in no commit, but on disk, is not gone.
-    pub fn stale_files(
+    pub fn stale_files_outside_palace(
         &self,
         since: &CommitId,
         paths: &[&str],
-    ) -> Result<Vec<(String, StaleFile)>, Error> {
+    ) -> Result<Vec<(String, StaleReason)>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
         let is_palace_file =
@@ -39,10 +39,9 @@ impl Store {
             for path in paths.iter().filter(|it| !is_palace_file(it)) {
                 let Some(before) = find_file(history, since, path)? else { continue };
                 let state = match find_file(history, now, path)? {
-                    Some(after) => {
-                        has_changed_much(history, before, after)?.then_some(StaleFile::ChangedMuch)
-                    }
-                    None => (!self.is_on_disk(&repository.work, path)).then_some(StaleFile::Gone),
+                    Some(after) => has_changed_much(history, before, after)?
+                        .then_some(StaleReason::ChangedMuch),
+                    None => (!self.is_on_disk(&repository.work, path)).then_some(StaleReason::Gone),
                 };
                 stale.extend(state.map(|it| ((*path).to_owned(), it)));
             }
@@ -129,10 +128,10 @@ mod tests {
             "never.rs",
             "keep/rooms/hall.yaml",
         ];
-        let stale = store.stale_files(&since, &paths).unwrap();
-        let expected = [("a/gone.rs", StaleFile::Gone), ("much.rs", StaleFile::ChangedMuch)];
+        let stale = store.stale_files_outside_palace(&since, &paths).unwrap();
+        let expected = [("a/gone.rs", StaleReason::Gone), ("much.rs", StaleReason::ChangedMuch)];
         assert_eq!(stale, expected.map(|(path, it)| (path.to_owned(), it)));
         let head = store.head().unwrap().unwrap();
-        assert_eq!(store.stale_files(&head, &paths).unwrap(), []);
+        assert_eq!(store.stale_files_outside_palace(&head, &paths).unwrap(), []);
     }
 }

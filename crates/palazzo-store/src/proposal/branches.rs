@@ -8,7 +8,7 @@ use gix::ObjectId;
 
 use crate::history::log::CommitRange;
 use crate::proposal::old_worktree::find_old_worktree;
-use crate::repo::proposal_branch::{MARKER_FOLDER, branch_name, folder_name_of_branch};
+use crate::repo::proposal_branch::{PROPOSAL_MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::repo::proposal_error::ProposalError;
 use crate::repo::references::find_ref;
 use crate::repo::regular_file::read_line;
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Returns the folders in which earlier versions kept the files of proposals.
-    pub fn proposal_worktrees(&self) -> Result<Vec<PathBuf>, Error> {
+    pub fn old_proposal_worktrees(&self) -> Result<Vec<PathBuf>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let mut worktrees = Vec::new();
         for (_, branch_ref) in list_markers(&repository) {
@@ -220,7 +220,7 @@ pub(crate) fn reject_conflicting_branch(
 
 /// Returns the markers of proposals, each with the reference of its branch.
 fn list_markers(repository: &Repository) -> Vec<(PathBuf, String)> {
-    let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
+    let markers = palazzo_file::palazzo_file_path(&repository.common_dir, PROPOSAL_MARKER_FOLDER);
     let markers = regular_file::list_folder(&markers);
     let mut markers: Vec<_> = markers.iter().map(DirEntry::path).collect();
     markers.retain(|it| it.extension().is_none());

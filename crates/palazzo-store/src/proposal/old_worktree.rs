@@ -25,7 +25,7 @@ use crate::write::recovery;
 use crate::{Error, Store};
 
 /// The folder in the state folder with the worktrees.
-pub const PROPOSALS_FOLDER: &str = "proposals";
+pub const OLD_PROPOSALS_FOLDER: &str = "proposals";
 
 /// Files in the git directory of a worktree in which a person works.
 const FOREIGN_FILES: [&str; 11] = [
@@ -82,7 +82,7 @@ pub(crate) fn remove_old_worktree(
     let worktree = store.repository().ok().flatten();
     let files = match worktree.filter(|it| it.git_dir.ends_with(file_name(&git_dir))) {
         Some(worktree) => {
-            recovery::open_marker(&worktree, &palace.writer.lock_timeouts)?;
+            recovery::recover_and_open_marker(&worktree, &palace.writer.lock_timeouts)?;
             let look = || list_uncommitted_files(&worktree);
             look().map_err(|err| repository.git_error("read the worktree of a proposal", err))?
         }
@@ -110,7 +110,7 @@ fn is_as_left_by_server(git_dir: &Path, branch_ref: &str) -> Result<bool, Error>
     let place = read_line(&git_dir.join("gitdir"))?.unwrap_or_default();
     let mut above = Path::new(&place).ancestors().skip(2).map(file_name);
     let is_own_place = above.next() == Some(file_name(git_dir))
-        && above.nth(1) == Some(Path::new(PROPOSALS_FOLDER));
+        && above.nth(1) == Some(Path::new(OLD_PROPOSALS_FOLDER));
     let is_on_branch = read_line(&git_dir.join("HEAD"))?
         .is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref));
     let is_there = |name: &str| fs::symlink_metadata(git_dir.join(name)).is_ok();

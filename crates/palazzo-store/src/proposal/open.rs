@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
-use crate::history::palace_folders::is_palace_file;
+use crate::history::palace_lookup::is_palace_file;
 use crate::proposal::branches::{
     base_revision, parse_branch_name, reject_conflicting_branch, reject_symbolic_branch,
     update_branch,
@@ -18,7 +18,7 @@ use crate::repo::line_endings::{CommittedAttributes, attributes_of_tree};
 use crate::repo::palazzo_file;
 use crate::repo::paths;
 use crate::repo::proposal_branch::{
-    ProposalBranch, branch_name, marker_name, reject_checked_out_branch,
+    ProposalBranch, branch_name, proposal_marker_name, reject_checked_out_branch,
 };
 use crate::repo::proposal_error::ProposalError;
 use crate::repo::references::find_ref;
@@ -58,7 +58,7 @@ impl ServedProposal {
             Some(tip) => palace_folders(&repository, &inside, tip),
             None => Ok(Vec::new()),
         };
-        let folders = self.palace.retry_during_gc(list)?.into_iter();
+        let folders = self.palace.retry_branch_read(list)?.into_iter();
         Ok(match is_below {
             true => {
                 let name = |it: String| self.home.join(it[inside.len()..].trim_start_matches('/'));
@@ -171,14 +171,15 @@ impl Opening<'_> {
 
     /// Returns whether the branch was proposed before: other branches are never moved.
     fn is_known_proposal(&self) -> bool {
-        let name = marker_name(self.branch_ref);
+        let name = proposal_marker_name(self.branch_ref);
         palazzo_file::palazzo_file_path(&self.repository.common_dir, &name).is_file()
     }
 
     /// Marks the branch as a proposal.
     fn write_marker(&self) -> Result<(), Error> {
         let Repository { common_dir, shared_mode, .. } = &*self.repository;
-        let file = palazzo_file::palazzo_file_path(common_dir, &marker_name(self.branch_ref));
+        let file =
+            palazzo_file::palazzo_file_path(common_dir, &proposal_marker_name(self.branch_ref));
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true);
         let written = palazzo_file::open_regular_file(&file, options).and_then(|(mut it, _)| {
@@ -255,7 +256,7 @@ fn reject_filtered_files(
 /// Opens the lock that the servers of a proposal share.
 fn open_use_lock(repository: &Repository, branch_ref: &str) -> Result<File, Error> {
     let (common_dir, shared_mode) = (&repository.common_dir, repository.shared_mode);
-    let name = format!("{}.lock", marker_name(branch_ref));
+    let name = format!("{}.lock", proposal_marker_name(branch_ref));
     let path = palazzo_file::palazzo_file_path(common_dir, &name);
     let open = || {
         palazzo_file::create_parent_folders(common_dir, &name, shared_mode)?;
@@ -275,7 +276,7 @@ fn require_one_repository<'s>(
     let mut found: Option<(&Store, Arc<Repository>)> = None;
     for palace in palaces {
         let folder = palace.palace_folder().to_owned();
-        let repository = palace.repository.find_allowed()?;
+        let repository = palace.repository.find_or_reject_forbidden()?;
         let repository = repository.ok_or(ProposalError::NoRepository { palace: folder })?;
         match &found {
             None => found = Some((palace, repository)),
@@ -710,7 +711,7 @@ mod tests {
             ("HEAD@{1}", "ideas~1"),
             ("main", "main"),
         ] {
-            let found = store.resolve_moment(said, now, &zone).unwrap();
+            let found = store.resolve_revision(said, now, &zone).unwrap();
             assert_eq!(found.0, scene.git(&["rev-parse", expected]).trim(), "{said}");
         }
     }

@@ -49,7 +49,7 @@ impl OutputReader {
 /// Puts a process and its children into a session of their own: they have no terminal to ask at,
 /// `Ctrl-C` does not reach them, and they can be killed together.
 #[cfg(unix)]
-pub(crate) fn start_session(program: &mut Command) {
+pub(crate) fn put_in_own_session(program: &mut Command) {
     use process_wrap::std::{CommandWrap, CommandWrapper as _, ProcessSession};
     let unused = CommandWrap::from(Command::new(""));
     // It only prepares the command, which cannot fail.
@@ -59,7 +59,7 @@ pub(crate) fn start_session(program: &mut Command) {
 /// Gives a process a console of its own without a window: `Ctrl-C` does not reach it, and no
 /// window opens if this process has no console.
 #[cfg(windows)]
-pub(crate) fn start_session(program: &mut Command) {
+pub(crate) fn put_in_own_session(program: &mut Command) {
     use std::os::windows::process::CommandExt as _;
     const CREATE_NO_WINDOW: u32 = 0x0800_0000;
     program.creation_flags(CREATE_NO_WINDOW);
@@ -88,7 +88,7 @@ pub(crate) fn kill_process_group(child: &mut Child) {
     let mut taskkill = Command::new("taskkill");
     taskkill.arg("/F").arg("/T").arg("/PID").arg(child.id().to_string());
     taskkill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    start_session(&mut taskkill);
+    put_in_own_session(&mut taskkill);
     drop(taskkill.status());
     drop(child.kill());
     drop(child.wait());

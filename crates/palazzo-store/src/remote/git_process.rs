@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use walkdir::WalkDir;
 
 use crate::remote::child_process::{
-    OutputReader, forbid_questions, kill_process_group, start_session,
+    OutputReader, forbid_questions, kill_process_group, put_in_own_session,
 };
 use palazzo_core::model::quoted;
 
@@ -174,7 +174,7 @@ impl GitProcess {
             command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        start_session(&mut command);
+        put_in_own_session(&mut command);
         Self { command, operation, time_limit, size_limit: None }
     }
 
@@ -290,7 +290,7 @@ pub(crate) fn remove_local_variables(git: &mut Command) {
 /// Returns the version of the installed git; `None`: git is not installed.
 pub fn git_version() -> Option<String> {
     let mut git = Command::new("git");
-    start_session(&mut git);
+    put_in_own_session(&mut git);
     let output = git.arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)

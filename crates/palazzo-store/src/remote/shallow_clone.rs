@@ -94,7 +94,7 @@ impl ShallowClone {
         let palace: &Path = Path::new(folder);
         let palace = if folder.is_empty() { home.clone() } else { home.join(palace) };
         let store = Store::new(palace, home).as_of(&self.commit)?;
-        Ok(store.read_all_committed_files()?.unwrap_or_default())
+        Ok(store.read_all_unless_on_disk()?.unwrap_or_default())
     }
 }
 

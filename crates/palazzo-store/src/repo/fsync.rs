@@ -34,7 +34,7 @@ pub(crate) fn sync_file_systems_or_files(
 }
 
 /// Makes the names of `files`, which have just got them, durable before a lock file is
-/// [synced](sync_with_names).
+/// [synced](sync_file_and_renames).
 pub(crate) fn sync_names(files: &[PathBuf]) -> Result<(), Error> {
     // On Linux both become durable at once.
     if cfg!(target_os = "linux") { Ok(()) } else { sync_files_and_folders(files) }
@@ -42,7 +42,7 @@ pub(crate) fn sync_names(files: &[PathBuf]) -> Result<(), Error> {
 
 /// Syncs an open file, and on Linux everything on its file system: not every file system keeps the
 /// order in which files were renamed.
-pub(crate) fn sync_with_names(file: &File) -> io::Result<()> {
+pub(crate) fn sync_file_and_renames(file: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     return Ok(rustix::fs::syncfs(file)?);
     #[cfg(not(target_os = "linux"))]

@@ -335,7 +335,7 @@ fn check_fixed_files(
 fn check_palazzo_files(common_dir: &Path, has_waited: bool) -> Result<(), Error> {
     for file in regular_file::list_folder(&common_dir.join("palazzo")) {
         // The marker of a write lists all its files, and is read in parts.
-        let has_any_size = !has_waited || file.file_name() == palazzo_file::MARKER_FILE;
+        let has_any_size = !has_waited || file.file_name() == palazzo_file::WRITE_MARKER_FILE;
         let size = if has_any_size { SizeLimit::Any } else { SizeLimit::Bounded };
         // Files in folders there are checked when they are read.
         let is_checked = |it: FileType| it.is_dir() || (it.is_file() && size == SizeLimit::Any);

@@ -70,7 +70,7 @@ pub(crate) fn has_palazzo_folder(palace: &Path) -> bool {
 
 /// Returns true if Palazzo has written to the palace, or to another palace in the home without a
 /// repository of its own. Then there was a history, and a new one would hide the loss.
-pub(crate) fn has_lost_history(palace: &Path, home: &Path) -> Result<bool, Error> {
+pub(crate) fn had_history(palace: &Path, home: &Path) -> Result<bool, Error> {
     if has_palazzo_folder(palace) {
         return Ok(true);
     }

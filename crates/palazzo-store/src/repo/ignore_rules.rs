@@ -27,7 +27,7 @@ impl IgnoreRules {
         let mut parent = root;
         while let Some(child) = above.pop() {
             rules.enter(parent);
-            if rules.exclude(child, true) {
+            if rules.excludes(child, true) {
                 return Self::default();
             }
             parent = child;
@@ -59,7 +59,7 @@ impl IgnoreRules {
     }
 
     /// Returns true if the rules exclude `path`. Its folder must not be excluded.
-    pub fn exclude(&self, path: &Path, is_folder: bool) -> bool {
+    pub fn excludes(&self, path: &Path, is_folder: bool) -> bool {
         let found = self.0.iter().rev().find_map(|(folder, search)| {
             let path = gix::path::into_bstr(path.strip_prefix(folder).ok()?).ok()?;
             let path = gix::path::to_unix_separators_on_windows(path);
@@ -96,7 +96,7 @@ mod tests {
         rules.enter(folder.path());
         let outer = rules.enter(&folder.path().join("docs"));
         let is_ignored = |rules: &IgnoreRules, it: &str| {
-            rules.exclude(&folder.path().join(it), it.ends_with('/'))
+            rules.excludes(&folder.path().join(it), it.ends_with('/'))
         };
         for it in ["build/", "a.tmp.md", "docs/a.tmp.md", "docs/api/", "docs/secret.md"] {
             assert!(is_ignored(&rules, it), "{it}");
@@ -121,7 +121,7 @@ mod tests {
         let excluded = |folder: &Path| {
             let rules = IgnoreRules::above(folder);
             let names = ["a.md", "draft.md", "private.md"].into_iter();
-            names.filter(|it| rules.exclude(&folder.join(it), false)).collect::<Vec<_>>()
+            names.filter(|it| rules.excludes(&folder.join(it), false)).collect::<Vec<_>>()
         };
         let project = folder.path().join("project");
         assert_eq!(excluded(&project.join("docs")), ["draft.md", "private.md"]);

@@ -47,7 +47,7 @@ impl BlockingGitOperation {
     }
 
     /// Returns the action that would drop a commit made meanwhile.
-    pub fn dropping_action(self) -> &'static str {
+    pub fn commit_dropping_action(self) -> &'static str {
         match self {
             Self::Rebase => "aborting it",
             Self::Bisect => "ending it",

@@ -89,7 +89,7 @@ impl PalaceRepository {
 
     /// Returns the repository as [`PalaceRepository::find`] does, but fails if the user has not
     /// allowed its use.
-    pub(crate) fn find_allowed(&self) -> Result<Option<Arc<Repository>>, Error> {
+    pub(crate) fn find_or_reject_forbidden(&self) -> Result<Option<Arc<Repository>>, Error> {
         self.open_and_look().map(|(repository, _)| repository)
     }
 
@@ -108,11 +108,11 @@ impl PalaceRepository {
     /// Returns the repository that contains the palace; creates one if there is none.
     pub(crate) fn find_or_create(&self) -> Result<Arc<Repository>, Error> {
         let had_repository = self.had_repository.load(Ordering::Relaxed);
-        if let Some(found) = self.find_allowed()? {
+        if let Some(found) = self.find_or_reject_forbidden()? {
             return Ok(found);
         }
         self.reject_moved_palace()?;
-        if had_repository || home::has_lost_history(&self.palace, &self.home)? {
+        if had_repository || home::had_history(&self.palace, &self.home)? {
             return Err(self.history_lost_error());
         }
         self.create()?;
@@ -140,7 +140,7 @@ impl PalaceRepository {
     }
 
     /// Lets the next use in this call check the repository again.
-    pub(crate) fn recheck(&self) {
+    pub(crate) fn recheck_on_next_use(&self) {
         if self.is_checked() {
             self.begin_call();
         }
@@ -189,7 +189,7 @@ impl PalaceRepository {
     }
 
     /// Notes whether the palace folder exists, before it is listed.
-    pub(crate) fn note_palace_folder(&self) {
+    pub(crate) fn note_palace_existence(&self) {
         self.palace_existed.fetch_or(self.palace.is_dir(), Ordering::Relaxed);
     }
 

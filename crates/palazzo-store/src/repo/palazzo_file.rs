@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::repo::shared_mode::SharedMode;
 
 /// The marker of a write; empty or missing if there is none.
-pub(crate) const MARKER_FILE: &str = "writing";
+pub(crate) const WRITE_MARKER_FILE: &str = "writing";
 
 /// Palazzo's folder in a git directory.
 const PALAZZO_FOLDER: &str = "palazzo";

@@ -19,7 +19,7 @@ use crate::repo::regular_file::read_line;
 use crate::repo::repository::Repository;
 
 /// The folder in `.git/palazzo` with a file for each proposal.
-pub(crate) const MARKER_FOLDER: &str = "proposals";
+pub(crate) const PROPOSAL_MARKER_FOLDER: &str = "proposals";
 /// The locks that git holds while it checks out another branch, one after the other.
 const CHECKOUT_LOCKS: [&str; 2] = ["index.lock", "HEAD.lock"];
 /// How long a checkout is waited for, with which pauses, and the age from which on a lock is left over.
@@ -42,8 +42,8 @@ pub(crate) fn folder_name_of_branch(branch_ref: &str) -> String {
 }
 
 /// Returns the file that marks the branch as a proposal, as a name in `.git/palazzo`.
-pub(crate) fn marker_name(branch_ref: &str) -> String {
-    format!("{MARKER_FOLDER}/{}", folder_name_of_branch(branch_ref))
+pub(crate) fn proposal_marker_name(branch_ref: &str) -> String {
+    format!("{PROPOSAL_MARKER_FOLDER}/{}", folder_name_of_branch(branch_ref))
 }
 
 /// The branch of a proposal that is read and written.
@@ -61,7 +61,7 @@ impl ProposalBranch {
     }
 
     /// Remembers the newest commit, to which this process has moved the branch.
-    pub(crate) fn set_newest_commit(&self, commit: ObjectId) {
+    pub(crate) fn remember_newest_commit(&self, commit: ObjectId) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(commit);
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Repository {
     /// The modes of new files.
     pub(crate) shared_mode: SharedMode,
     /// The warning that a file of the user's home is left out, because it cannot be read.
-    pub(crate) unreadable_user_file: Option<String>,
+    pub(crate) unreadable_user_file_warning: Option<String>,
     /// The inode of `.git` in the working directory: a link in its place has another one.
     git_inode: Option<u64>,
     /// The last commit that `HEAD` pointed to.
@@ -116,7 +116,7 @@ impl Repository {
             })?,
         };
         let mut found = Self::from_git_repository(git, real_palace)?;
-        found.unreadable_user_file = unreadable;
+        found.unreadable_user_file_warning = unreadable;
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
         found.source_stamps.extend(sources.map(|it| (it.clone(), FileStamp::from_path(&it))));
@@ -172,7 +172,7 @@ impl Repository {
     }
 
     /// Records the commit that `HEAD` was just moved to, and the stamp of its object.
-    pub(crate) fn set_head(&self, commit: gix::ObjectId, stamp: Option<FileStamp>) {
+    pub(crate) fn remember_head(&self, commit: gix::ObjectId, stamp: Option<FileStamp>) {
         let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
         *last = LastHead { commit: Some(commit), stamp, is_found: true };
     }
@@ -304,7 +304,7 @@ impl Repository {
             common_dir,
             prefix,
             shared_mode: SharedMode::of_repository(&local),
-            unreadable_user_file: None,
+            unreadable_user_file_warning: None,
             git_inode,
             last_head: Mutex::default(),
             object_folders: ObjectFolders::default(),

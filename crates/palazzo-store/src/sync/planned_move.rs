@@ -6,14 +6,14 @@ use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
 use crate::history::commits::MERGE_RULES_TRAILER;
-use crate::history::palace_folders::{PalaceFolders, SETTINGS_FILE};
+use crate::history::palace_lookup::{PalaceLookup, SETTINGS_FILE};
 use crate::repo::palace_files::PALACE_FOLDERS;
 use crate::repo::tree_diff::{self, TreeChange};
 use crate::repo::tree_lookup::BlobEntry;
 use crate::sync::tree_merge::MergedTree;
 use crate::sync::upstream::CONFLICTS_FOLDER;
 use crate::write::commit::GitIdentity;
-use crate::write::head_move::{HeadMove, MovedFile, NewCommit, NewHead};
+use crate::write::head_move::{HeadMove, HeadMoveFile, NewCommit, NewHead};
 use palazzo_core::model::{RoomId, Slug};
 
 /// A fast-forward or a merge that can be applied.
@@ -58,7 +58,7 @@ impl PlannedMove {
     }
 
     /// Plans to move `HEAD` to the merge of two commits, of which the first is `HEAD`.
-    pub(crate) fn to_merge(
+    pub(crate) fn for_merge(
         history: &HistoryReader<'_>,
         [ours, theirs]: [ObjectId; 2],
         merged: MergedTree,
@@ -115,7 +115,7 @@ impl PlannedMove {
                 new,
                 files: changes
                     .into_iter()
-                    .map(|it| moved_file(&history.git, it))
+                    .map(|it| head_move_file(&history.git, it))
                     .collect::<gix::Result<_>>()?,
                 reason,
             },
@@ -135,8 +135,8 @@ fn find_lost_palace(
     if let Some(covered) = find_covered_palace(changes, files_before) {
         return Ok(Some(covered));
     }
-    let added = added_items(&PalaceFolders::new(&history.git, &[after]), changes)?;
-    let folders = PalaceFolders::new(&history.git, &[before]);
+    let added = added_items(&PalaceLookup::new(&history.git, &[after]), changes)?;
+    let folders = PalaceLookup::new(&history.git, &[before]);
     // Without its settings, a folder is no palace any more.
     let mut losses: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     for change in changes.iter().filter(|it| it.now.is_none()) {
@@ -169,7 +169,7 @@ fn find_lost_palace(
 /// Returns the items that are added, each with the folder of its palace, its kind and its blob. An item that
 /// is moved to another kind, to another palace, or to where it is none, is lost.
 fn added_items(
-    folders: &PalaceFolders<'_>,
+    folders: &PalaceLookup<'_>,
     changes: &[TreeChange],
 ) -> gix::Result<HashSet<(String, &'static str, ObjectId)>> {
     let mut items = HashSet::new();
@@ -260,13 +260,13 @@ fn kind_of_item(path: &str) -> Option<&'static str> {
     (is_named && !is_hidden).then_some(kind)
 }
 
-fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {
+fn head_move_file(git: &gix::Repository, change: TreeChange) -> gix::Result<HeadMoveFile> {
     let now = change.now.map(|it| -> gix::Result<_> {
         let text = String::from_utf8(git.find_blob(it.id)?.take_data());
         Ok((it.into(), text.map_err(gix::Error::from_error)?))
     });
     let was = change.was.map(BlobEntry::from);
-    Ok(MovedFile { path: change.path, was, now: now.transpose()? })
+    Ok(HeadMoveFile { path: change.path, was, now: now.transpose()? })
 }
 
 /// Returns the message of a merge. It follows from the content, so that it is the same everywhere.

@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::repo::cache;
+use crate::sync::commit_checks::DatedCommit;
 use crate::sync::failure_kind::SyncFailureKind;
-use crate::sync::incoming_commits::DatedCommit;
 use crate::{Error, Store};
 
 /// The name of the file in the cache of the repository.

@@ -12,14 +12,14 @@ use gix::ObjectId;
 use palazzo_core::model::{CommitId, quoted};
 
 use crate::history::commits::{HistoryReader, short_id};
-use crate::history::palace_folders::PalaceFolders;
+use crate::history::palace_lookup::PalaceLookup;
 use crate::repo::references;
 use crate::repo::repository::Repository;
-use crate::sync::commit_range::CommitRange;
+use crate::sync::commit_checks::{self, DatedCommit, InvalidFile};
 use crate::sync::error::SyncError;
-use crate::sync::incoming_commits::{self, DatedCommit, InvalidFile};
 use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
 use crate::sync::record::SyncRecord;
+use crate::sync::side_commits::SideCommits;
 use crate::sync::transport::Transport;
 use crate::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::sync::upstream::Upstream;
@@ -74,7 +74,7 @@ pub struct HistoryComparison {
     pub(crate) ours: ObjectId,
     pub(crate) theirs: Option<ObjectId>,
     /// The commits that only this side has, and those that only the remote has.
-    pub(crate) ranges: [CommitRange; 2],
+    pub(crate) ranges: [SideCommits; 2],
 }
 
 /// Waits for the lock, also until the store's cancel flag is set.
@@ -161,7 +161,7 @@ impl SyncSession {
         let ours = self.head()?;
         let history = HistoryReader::new(&self.repository);
         let failed = |err| self.repository.git_error("compare two histories", err);
-        let ranges = CommitRange::of_both_sides(&history, ours, self.theirs).map_err(failed)?;
+        let ranges = SideCommits::of_both_sides(&history, ours, self.theirs).map_err(failed)?;
         for (range, is_ours) in ranges.iter().zip([true, false]) {
             if let Some((commit, version)) = range.newest_rules.filter(|it| it.1 > rules_version) {
                 return Err(SyncError::NewerRules { commit: short_id(commit), version }.into());
@@ -198,15 +198,17 @@ impl SyncSession {
                 let merged = merged.map_err(failed)?;
                 let merged = merged.ok_or_else(|| self.no_common_history(ours, theirs))?;
                 let planned =
-                    PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
+                    PlannedMove::for_merge(&history, [ours, theirs], merged, rules_version)
                         .map_err(failed)?;
                 let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
-                let twin_in = |tree| incoming_commits::find_case_twin(&history.git, tree, &paths);
+                let twin_in = |tree| commit_checks::find_case_twin(&history.git, tree, &paths);
                 if let Some(twin) = twin_in(merged.tree).map_err(failed)? {
                     let here = history.root_tree(ours).and_then(twin_in).map_err(failed)?;
                     return Err(twin.into_error(here.is_some()));
                 }
-                if let Some(found) = find_invalid_text(&history, ours, &planned).map_err(failed)? {
+                if let Some(found) =
+                    find_invalid_merged_file(&history, ours, &planned).map_err(failed)?
+                {
                     return Err(found.into_merge_error());
                 }
                 Ok(Some(planned))
@@ -299,7 +301,7 @@ impl SyncSession {
         ours: ObjectId,
         theirs: ObjectId,
     ) -> Result<Option<DatedCommit>, Error> {
-        let check = || incoming_commits::check_new_commits(&self.transport.open()?, ours, theirs);
+        let check = || commit_checks::check_new_commits(&self.transport.open()?, ours, theirs);
         let new =
             check().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
         let history = HistoryReader::new(&self.repository);
@@ -311,7 +313,7 @@ impl SyncSession {
         let find = || -> gix::Result<_> {
             let git = self.transport.open()?;
             let tree = |id| -> gix::Result<_> { Ok(git.find_commit(id)?.tree_id()?.detach()) };
-            incoming_commits::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
+            commit_checks::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
         };
         let found =
             find().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
@@ -323,7 +325,7 @@ impl SyncSession {
         let history = HistoryReader::new(&self.repository);
         // A machine without any of the commits clones them, and then has them.
         if let Some(theirs) = histories.theirs {
-            let new = incoming_commits::check_new_commits(&history.git, theirs, histories.ours);
+            let new = commit_checks::check_new_commits(&history.git, theirs, histories.ours);
             let new = new.map_err(|it| self.repository.git_error("read the new commits", it))?;
             let mut invalid = new.invalid.into_iter();
             if let Some(found) = invalid.find(|it| !history.is_ancestor(it.id, theirs)) {
@@ -332,11 +334,7 @@ impl SyncSession {
         }
         let find = || -> gix::Result<_> {
             let old = histories.theirs.map(|it| history.root_tree(it)).transpose()?;
-            incoming_commits::find_invalid_file(
-                &history.git,
-                old,
-                history.root_tree(histories.ours)?,
-            )
+            commit_checks::find_invalid_file(&history.git, old, history.root_tree(histories.ours)?)
         };
         let found = find().map_err(|it| self.repository.git_error("read the newest commit", it))?;
         found.map_or(Ok(()), |it| Err(it.into_error(true)))
@@ -360,13 +358,13 @@ impl SyncSession {
 }
 
 /// Returns a file that a merge would make too large, or give a name that is none.
-fn find_invalid_text(
+fn find_invalid_merged_file(
     history: &HistoryReader<'_>,
     ours: ObjectId,
     planned: &PlannedMove,
 ) -> gix::Result<Option<InvalidFile>> {
-    let folders = PalaceFolders::new(&history.git, &[history.root_tree(ours)?]);
-    let mut found = planned.new_texts().map(|it| incoming_commits::find_invalid_text(&folders, it));
+    let folders = PalaceLookup::new(&history.git, &[history.root_tree(ours)?]);
+    let mut found = planned.new_texts().map(|it| commit_checks::invalid_merged_file(&folders, it));
     found.find_map(Result::transpose).transpose()
 }
 

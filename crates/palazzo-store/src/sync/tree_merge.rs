@@ -9,11 +9,11 @@ use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::history::commits::HistoryReader;
-use crate::history::palace_folders::PalaceFolders;
+use crate::history::palace_lookup::PalaceLookup;
 use crate::repo::tree_diff::{self, TreeEntry};
 use crate::repo::tree_lookup::find_folder;
-use crate::sync::commit_range::{CommitRange, FileChange};
-use palazzo_core::model::Side;
+use crate::sync::side_commits::{FileChange, SideCommits};
+use palazzo_core::model::LastChange;
 
 /// The contents of files by path.
 pub type FileContents = BTreeMap<String, Vec<u8>>;
@@ -30,7 +30,7 @@ pub struct PalaceVersions<'a> {
     pub read_unchanged: &'a dyn Fn(&str) -> Option<Vec<u8>>,
     /// Returns the last change of a side (0 or 1) to a file that is wanted; if there is none, the
     /// last one.
-    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> Side,
+    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> LastChange,
 }
 
 /// Returns whether a commit has changed what is wanted.
@@ -79,7 +79,7 @@ impl TreeMerger<'_> {
     pub(crate) fn merge_commits(
         &self,
         sides: [ObjectId; 2],
-        ranges: &[CommitRange; 2],
+        ranges: &[SideCommits; 2],
     ) -> Result<Option<MergedTree>, gix::Error> {
         let (mut sides, mut ranges) = (sides, ranges.each_ref());
         if sides[0] > sides[1] {
@@ -99,12 +99,12 @@ impl TreeMerger<'_> {
         merge: ObjectId,
         before: ObjectId,
         head: ObjectId,
-        since: &CommitRange,
+        since: &SideCommits,
     ) -> gix::Result<MergedTree> {
         let base = self.history.root_tree(merge)?;
         let trees = [self.history.root_tree(head)?, self.history.root_tree(before)?];
         // What was committed since stands: the other side counts as older than everything.
-        self.merge_trees(base, trees, [since, &CommitRange::default()])
+        self.merge_trees(base, trees, [since, &SideCommits::default()])
     }
 
     /// Returns the tree of the common ancestor; of several, their merge.
@@ -119,7 +119,7 @@ impl TreeMerger<'_> {
                 None => ObjectId::empty_tree(self.history.git.object_hash()),
             };
             let trees = [tree, self.history.root_tree(*next)?];
-            let ranges = CommitRange::of_both_sides(self.history, *first, Some(*next))?;
+            let ranges = SideCommits::of_both_sides(self.history, *first, Some(*next))?;
             tree = self.merge_trees(below, trees, ranges.each_ref())?.tree;
         }
         Ok(Some(tree))
@@ -129,7 +129,7 @@ impl TreeMerger<'_> {
         &self,
         base: ObjectId,
         trees: [ObjectId; 2],
-        ranges: [&CommitRange; 2],
+        ranges: [&SideCommits; 2],
     ) -> gix::Result<MergedTree> {
         let git = &self.history.git;
         let changes = changed_files(git, base, trees)?;
@@ -157,7 +157,7 @@ impl TreeMerger<'_> {
         base: ObjectId,
         folder: &str,
         files: &ChangedFiles,
-        ranges: [&CommitRange; 2],
+        ranges: [&SideCommits; 2],
     ) -> gix::Result<MergedPalace> {
         let git = &self.history.git;
         let contents = |version: &dyn Fn(&FileVersions) -> Option<TreeEntry>| {
@@ -217,7 +217,7 @@ fn changed_files(
     base: ObjectId,
     trees: [ObjectId; 2],
 ) -> gix::Result<BTreeMap<String, ChangedFiles>> {
-    let folders = PalaceFolders::new(git, &[base, trees[0], trees[1]]);
+    let folders = PalaceLookup::new(git, &[base, trees[0], trees[1]]);
     let mut changes: BTreeMap<String, ChangedFiles> = BTreeMap::new();
     let mut by_side = [BTreeMap::new(), BTreeMap::new()];
     for (side, tree) in trees.into_iter().enumerate() {
@@ -267,7 +267,7 @@ mod tests {
         let merger = TreeMerger { history: &history, merge_palace: &take_greater };
         let id = |it| ObjectId::from_hex(scene.git(&["rev-parse", it]).trim().as_bytes()).unwrap();
         let sides = [id(one), id(other)];
-        let ranges = CommitRange::of_both_sides(&history, sides[0], Some(sides[1])).unwrap();
+        let ranges = SideCommits::of_both_sides(&history, sides[0], Some(sides[1])).unwrap();
         let merged = merger.merge_commits(sides, &ranges).unwrap()?;
         let listed = tree_diff::compare(&history.git, None, Some(merged.tree)).unwrap();
         let text = |it: TreeEntry| history.git.find_blob(it.id).unwrap().take_data();

@@ -8,9 +8,9 @@ use gix::ObjectId;
 use crate::history::commits::{HistoryReader, short_id};
 use crate::repo::references;
 use crate::repo::repository::Repository;
-use crate::sync::commit_range::{CommitRange, merge_rules_of_commit};
 use crate::sync::error::SyncError;
 use crate::sync::planned_move::PlannedMove;
+use crate::sync::side_commits::{SideCommits, merge_rules_of_commit};
 use crate::sync::tree_merge::{MergePalace, TreeMerger};
 use crate::write::commit::GitIdentity;
 use crate::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit, NewHead};
@@ -56,7 +56,7 @@ impl Store {
         let history = HistoryReader::new(&repository);
         let failed = |err| repository.git_error("merge two commits", err);
         let [commits_since, _] =
-            CommitRange::of_both_sides(&history, head, Some(merge)).map_err(failed)?;
+            SideCommits::of_both_sides(&history, head, Some(merge)).map_err(failed)?;
         if let Some((commit, path)) = commits_since.other_file {
             let commit = short_id(commit);
             return Err(SyncError::OtherFiles { commit, path, is_ours: true }.into());

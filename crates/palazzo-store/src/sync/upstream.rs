@@ -121,7 +121,7 @@ impl Store {
         git_drivers::write_configuration(&repository, deadline, |text| {
             git_drivers::append_lines(text, &lines)
         })?;
-        self.repository.recheck();
+        self.repository.recheck_on_next_use();
         self.upstream()
     }
 

@@ -79,7 +79,7 @@ pub fn use_page_link(folder: &Path, code: &str, now: DateTime<Utc>) -> Result<bo
 }
 
 /// Lists a server that has started, until [`remove_server`] is called.
-pub fn list_server(folder: &Path, server: &ListedServer) -> Result<(), Error> {
+pub fn add_server(folder: &Path, server: &ListedServer) -> Result<(), Error> {
     change_list(folder, SERVERS_FILE, |servers: &mut Vec<ListedServer>| {
         servers.retain(|it| it.address != server.address);
         servers.insert(0, server.clone());
@@ -95,7 +95,7 @@ pub fn remove_server(folder: &Path, server: &ListedServer) -> Result<(), Error> 
 }
 
 /// Returns the servers that were started and not stopped, newest first; some may have been killed.
-pub fn listed_servers(folder: &Path) -> Result<Vec<ListedServer>, Error> {
+pub fn list_servers(folder: &Path) -> Result<Vec<ListedServer>, Error> {
     read_list(folder, SERVERS_FILE)
 }
 
@@ -184,10 +184,10 @@ mod tests {
             address: SocketAddr::from(([127, 0, 0, 1], port)),
         };
         for port in [1, 2, 1] {
-            list_server(folder.path(), &server(port)).unwrap();
+            add_server(folder.path(), &server(port)).unwrap();
         }
-        assert_eq!(listed_servers(folder.path()).unwrap(), [server(1), server(2)]);
+        assert_eq!(list_servers(folder.path()).unwrap(), [server(1), server(2)]);
         remove_server(folder.path(), &server(1)).unwrap();
-        assert_eq!(listed_servers(folder.path()).unwrap(), [server(2)]);
+        assert_eq!(list_servers(folder.path()).unwrap(), [server(2)]);
     }
 }

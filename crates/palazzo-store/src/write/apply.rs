@@ -25,7 +25,7 @@ use crate::repo::proposal_error::ProposalError;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::BlobEntry;
 use crate::repo::{damage, palace_files, paths};
-use crate::write::branch_commit::CommitAttempt;
+use crate::write::branch_commit::BranchCommitOutcome;
 use crate::write::commit_steps::{CommitSteps, MovedHead};
 use crate::write::file_transaction::FileTransaction;
 use crate::write::index::LockedIndex;
@@ -65,7 +65,7 @@ impl Writer {
     }
 
     /// Commits the files of `change` as they are, without writing them.
-    pub(crate) fn commit_unchanged_files(
+    pub(crate) fn commit_without_writing(
         &mut self,
         palace: &PalaceRepository,
         change: &Changeset,
@@ -103,7 +103,7 @@ fn write_without_commit(
     let transaction = match FileTransaction::begin_if_unchanged(&palace.palace, edits)? {
         Ok(transaction) => transaction
             .with_modes(&change.executable.iter().map(|(path, is)| (path.as_str(), *is)).collect())
-            .with_moved_files(edits)
+            .with_moved_file_permissions(edits)
             .with_shared_mode(repository.as_ref().map(|it| it.shared_mode).unwrap_or_default()),
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
@@ -185,7 +185,7 @@ fn commit_with_retry(
         }
         writer.restore_pruned_objects(palace);
         std::thread::sleep(RETRY_PAUSE);
-        palace.recheck();
+        palace.recheck_on_next_use();
         outcome = commit(writer);
     }
     writer.signer = Some(signer);
@@ -215,7 +215,7 @@ fn commit_files(
             break (repository, guard);
         }
         drop(guard);
-        palace.recheck();
+        palace.recheck_on_next_use();
     };
     palace.reject_moved_palace()?;
     repository.reject_operation(guard.look().operation)?;
@@ -275,12 +275,14 @@ fn commit_on_branch(
         let tip = branch.read(&repository)?;
         let mut objects = ObjectWriter::new(&repository, &git);
         let new = match steps.try_commit_on_branch(&mut objects, change, branch, tip)? {
-            CommitAttempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
-            CommitAttempt::Moved => continue,
-            CommitAttempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
-            CommitAttempt::Done(Some(new)) => new,
+            BranchCommitOutcome::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
+            BranchCommitOutcome::Moved => continue,
+            BranchCommitOutcome::Done(None) => {
+                return Ok(CommitOutcome::Done(CommitReport::default()));
+            }
+            BranchCommitOutcome::Done(Some(new)) => new,
         };
-        branch.set_newest_commit(new);
+        branch.remember_newest_commit(new);
         let mut warnings = Vec::new();
         if let Err(err) = steps.sync_branch(branch_ref) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
@@ -353,7 +355,7 @@ fn keep_for_next_change(
 ) {
     if let Some(moved) = moved {
         let commit = written.iter().find(|it| it.id == moved.to);
-        repository.set_head(moved.to, commit.and_then(|it| it.stamp));
+        repository.remember_head(moved.to, commit.and_then(|it| it.stamp));
         writer.checked_head = Some(moved.to);
     }
     writer.last_trees = LastTrees::new(written);
@@ -366,7 +368,8 @@ fn set_modes<'a>(
     change: &Changeset,
 ) -> FileTransaction<'a> {
     let shared_mode = steps.repository.shared_mode;
-    let files = files.with_modes(&steps.new_file_modes(change)).with_moved_files(steps.edits);
+    let files =
+        files.with_modes(&steps.new_file_modes(change)).with_moved_file_permissions(steps.edits);
     files.with_shared_mode(shared_mode)
 }
 
@@ -401,7 +404,7 @@ pub(crate) fn repair_index_if_reloaded(
     locked_index: &mut LockedIndex<'_>,
 ) -> Result<(), Error> {
     match locked_index.is_reloaded() {
-        true => index::repair_index(repository, locked_index),
+        true => index::repair_stale_index(repository, locked_index),
         false => Ok(()),
     }
 }

@@ -19,7 +19,7 @@ use crate::write::refs::RefUpdateOutcome;
 use palazzo_core::model::Changeset;
 
 /// The outcome of one attempt to commit on a branch.
-pub(crate) enum CommitAttempt {
+pub(crate) enum BranchCommitOutcome {
     /// The files at these paths do not have the expected contents.
     Stale(Vec<String>),
     /// Another program moved the branch meanwhile.
@@ -36,12 +36,12 @@ impl CommitSteps<'_> {
         change: &Changeset,
         branch: &ProposalBranch,
         tip: ObjectId,
-    ) -> Result<CommitAttempt, Error> {
+    ) -> Result<BranchCommitOutcome, Error> {
         let failed = |err| self.repository.git_error("commit on the branch of a proposal", err);
         let tree = tree_lookup::tree_of_commit(self.git, Some(tip)).map_err(failed)?;
         let stale = self.list_stale_files(tree).map_err(failed)?;
         if !stale.is_empty() {
-            return Ok(CommitAttempt::Stale(stale));
+            return Ok(BranchCommitOutcome::Stale(stale));
         }
         for edit in self.edits.iter().filter(|it| it.was.is_none()) {
             let path = self.path_in_repository(edit);
@@ -55,15 +55,15 @@ impl CommitSteps<'_> {
         self.reject_filtered(&attributes)?;
         let draft = self.draft_on_branch(writer, change, tree, &attributes).map_err(failed)?;
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
-        let Some(new) = new.map_err(failed)? else { return Ok(CommitAttempt::Done(None)) };
+        let Some(new) = new.map_err(failed)? else { return Ok(BranchCommitOutcome::Done(None)) };
         // The branch may only move when the objects are durable.
         writer.publish(&self.repository.common_dir, Vec::new())?;
         let log = draft.reflog_entry();
         match self.move_ref(&branch.full_name, (Some(tip), new), log.clone())? {
-            RefUpdateOutcome::Conflict => Ok(CommitAttempt::Moved),
+            RefUpdateOutcome::Conflict => Ok(BranchCommitOutcome::Moved),
             RefUpdateOutcome::Updated => {
                 self.take_back_if_checked_out(branch, (tip, new), &log)?;
-                Ok(CommitAttempt::Done(Some(new)))
+                Ok(BranchCommitOutcome::Done(Some(new)))
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::repo::failpoint;
 use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::test_repository::{TestHome, change_of_files, git_in, try_git};
 use crate::write::commit::GitIdentity;
-use crate::write::head_move::{self, HeadMove, HeadMoveOutcome, MovedFile, NewCommit, NewHead};
+use crate::write::head_move::{self, HeadMove, HeadMoveFile, HeadMoveOutcome, NewCommit, NewHead};
 use crate::write::lock_file;
 use crate::{CommitOutcome, Error, Store};
 use palazzo_core::model::Changeset;
@@ -212,7 +212,7 @@ fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Erro
             Some((entry, _)) => tree.upsert(path.split('/'), entry.kind, entry.id).unwrap(),
             None => tree.remove_leaf(path.split('/')).unwrap(),
         };
-        files.push(MovedFile { path, was, now });
+        files.push(HeadMoveFile { path, was, now });
     }
     let tree = tree.write(|it| git.write_object(it).map(gix::Id::detach)).unwrap();
     let parent = git.find_commit(old).unwrap().parent_ids().next().unwrap().detach();

@@ -98,7 +98,7 @@ impl<'a> FileTransaction<'a> {
     }
 
     /// Gives the files that are moved the permissions that they have.
-    pub(crate) fn with_moved_files(mut self, edits: &[&FileEdit]) -> Self {
+    pub(crate) fn with_moved_file_permissions(mut self, edits: &[&FileEdit]) -> Self {
         let moved = find_moved_files(edits);
         for file in &mut self.files {
             if let Some(old) = moved.get(file.edit.path.as_str()) {

@@ -95,7 +95,7 @@ impl Store {
             WRITE_LOCK,
             self.writer.lock_timeouts.palazzo,
         )?;
-        recovery::open_marker(&repository, &self.writer.lock_timeouts)?;
+        recovery::recover_and_open_marker(&repository, &self.writer.lock_timeouts)?;
         let mut changed = Vec::new();
         let attributes = repository.palace.join(ATTRIBUTES_FILE);
         let was = regular_file::read_regular_file(&attributes)?;

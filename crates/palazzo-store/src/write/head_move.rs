@@ -11,7 +11,7 @@ use gix::objs::tree::EntryKind;
 
 use palazzo_core::model::{CommitId, FileEdit};
 
-use crate::history::palace_folders::PalaceFolders;
+use crate::history::palace_lookup::PalaceLookup;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::palace_files;
 use crate::repo::palace_repository::PalaceRepository;
@@ -43,7 +43,7 @@ pub(crate) struct HeadMove {
     pub(crate) old: ObjectId,
     pub(crate) new: NewHead,
     /// The files that differ between the two commits.
-    pub(crate) files: Vec<MovedFile>,
+    pub(crate) files: Vec<HeadMoveFile>,
     /// The reason in the reflog.
     pub(crate) reason: &'static str,
 }
@@ -71,7 +71,7 @@ pub(crate) struct NewCommit {
 
 /// A file that differs between two commits.
 #[derive(Debug)]
-pub(crate) struct MovedFile {
+pub(crate) struct HeadMoveFile {
     pub(crate) path: String,
     pub(crate) was: Option<BlobEntry>,
     /// The new file and its content.
@@ -147,7 +147,7 @@ fn move_head_under_lock(
     merge_edit: &MergeEdit<'_>,
     signer: &Signer,
 ) -> Result<HeadMoveOutcome, Error> {
-    palace.recheck();
+    palace.recheck_on_next_use();
     let repository = palace.require()?;
     let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
     let guard = WriteGuard::lock(&repository, &paths, &writer.lock_timeouts)?;
@@ -198,7 +198,7 @@ fn run_steps(
     let failed = |err| repository.git_error("commit", err);
     let new = write_objects(&mut objects, steps.signer, head_move).map_err(failed)?;
     point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old)?;
-    let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
+    let files: Vec<_> = head_move.files.iter().map(HeadMoveFile::new_entry).collect();
     let log = reflog_entry(head_move, &repository.git());
     let mut folders = Vec::new();
     let moved = keep_or_undo(transaction, Some(guard), |transaction| {
@@ -241,7 +241,7 @@ fn write_objects(
         writer.write_blob(text.as_bytes())?;
     }
     let draft = CommitDraft {
-        files: head_move.files.iter().map(MovedFile::new_entry).collect(),
+        files: head_move.files.iter().map(HeadMoveFile::new_entry).collect(),
         author: new.identity.clone(),
         committer: new.identity.clone(),
         seconds: new.seconds,
@@ -299,7 +299,7 @@ fn plan_edits(
 fn merge_with_edit(
     git: &gix::Repository,
     repository: &Repository,
-    (old, file): (ObjectId, &MovedFile),
+    (old, file): (ObjectId, &HeadMoveFile),
     on_disk: Option<&str>,
     merge_edit: &MergeEdit<'_>,
 ) -> gix::Result<Option<String>> {
@@ -310,7 +310,7 @@ fn merge_with_edit(
     let modified = std::fs::symlink_metadata(place).and_then(|it| it.modified()).ok();
     let base = String::from_utf8(git.find_blob(was.id)?.take_data()).ok();
     let tree = tree_lookup::tree_of_commit(git, Some(old))?;
-    let folder = PalaceFolders::new(git, &[tree]).palace_of(&file.path)?;
+    let folder = PalaceLookup::new(git, &[tree]).palace_of(&file.path)?;
     let (Some(modified), Some(base), Some(folder)) = (modified, base, folder) else {
         return Ok(None);
     };
@@ -346,7 +346,7 @@ impl HeadMove {
     }
 }
 
-impl MovedFile {
+impl HeadMoveFile {
     fn new_entry(&self) -> (String, Option<BlobEntry>) {
         (self.path.clone(), self.now.as_ref().map(|(entry, _)| *entry))
     }

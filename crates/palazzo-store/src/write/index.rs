@@ -374,7 +374,7 @@ fn to_u32(size: usize) -> gix::Result<u32> {
 /// between the two, git writes the old index over the new one. That commit then fails because
 /// `HEAD` has moved, but the user's next commit would revert the change. Everything else that is
 /// staged is kept.
-pub(crate) fn repair_index(
+pub(crate) fn repair_stale_index(
     repository: &Repository,
     locked_index: &mut LockedIndex<'_>,
 ) -> Result<(), Error> {

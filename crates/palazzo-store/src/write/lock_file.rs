@@ -103,7 +103,7 @@ impl LockFile {
     /// Makes the new content durable, and what it refers to.
     pub(crate) fn sync(&self) -> io::Result<()> {
         failpoint::fail_point("sync lock file")?;
-        self.file.as_ref().map_or(Ok(()), fsync::sync_with_names)
+        self.file.as_ref().map_or(Ok(()), fsync::sync_file_and_renames)
     }
 
     /// Replaces the locked file with the new content, which releases the lock.
@@ -221,7 +221,7 @@ impl Drop for LockFile {
 }
 
 /// Removes the lock files in `git_dir` that a crashed Palazzo process left.
-pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
+pub(crate) fn remove_own_dead_locks(git_dir: &Path) -> io::Result<()> {
     let folder = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
     if !folder.parent().is_some_and(palazzo_file::is_real_folder) {
         return Ok(());

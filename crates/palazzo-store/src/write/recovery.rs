@@ -43,7 +43,7 @@ pub(crate) struct WriteMarker {
 
 /// Returns the path of a write's marker.
 pub(crate) fn marker_path(repository: &Repository) -> PathBuf {
-    palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::MARKER_FILE)
+    palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::WRITE_MARKER_FILE)
 }
 
 /// Recovers from a crashed writer, if it left a marker; waits for a running one.
@@ -55,7 +55,7 @@ pub(crate) fn recover_if_needed(
         return Ok(());
     }
     let _lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
-    open_marker(repository, timeouts).map(drop)
+    recover_and_open_marker(repository, timeouts).map(drop)
 }
 
 /// Removes temporary files that no process is writing; a power failure can lose the marker and
@@ -102,7 +102,10 @@ fn recover_by_marker(
 
 /// Opens the marker for a write, after recovery from a crashed writer; it is empty then. The caller
 /// holds the write lock, so the writer of any marker is dead.
-pub(crate) fn open_marker(repository: &Repository, timeouts: &LockTimeouts) -> Result<File, Error> {
+pub(crate) fn recover_and_open_marker(
+    repository: &Repository,
+    timeouts: &LockTimeouts,
+) -> Result<File, Error> {
     let place = marker_path(repository);
     let (file, size) =
         open_or_create_marker(repository, &place).map_err(Error::for_file("open", &place))?;
@@ -121,7 +124,7 @@ fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(F
     let open = |options: &mut _| palazzo_file::open_regular_file(place, options);
     match open(&mut options) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
-            let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
+            let (git_dir, name) = (&repository.git_dir, palazzo_file::WRITE_MARKER_FILE);
             palazzo_file::create_parent_folders(git_dir, name, repository.shared_mode)?;
             let (file, size) = open(options.create(true))?;
             repository.shared_mode.adjust_file(&file)?;
@@ -195,9 +198,9 @@ fn parse_new_file_line(line: &str) -> Option<(String, String)> {
 
 /// Removes the lock files of a crashed writer that are proved to be Palazzo's, and no others.
 fn remove_dead_locks(repository: &Repository, marker: &WriteMarker) -> io::Result<()> {
-    lock_file::remove_abandoned_locks(&repository.git_dir)?;
+    lock_file::remove_own_dead_locks(&repository.git_dir)?;
     if repository.common_dir != repository.git_dir {
-        lock_file::remove_abandoned_locks(&repository.common_dir)?;
+        lock_file::remove_own_dead_locks(&repository.common_dir)?;
     }
     for (path, inode) in &marker.locks {
         lock_file::remove_lock_if_inode_matches(&repository.common_dir.join(path), *inode)?;

@@ -17,7 +17,7 @@ use gix::commit::sign::{Format, Options};
 use tempfile::TempDir;
 
 use crate::remote::child_process::{
-    OutputReader, forbid_questions, kill_process_group, start_session,
+    OutputReader, forbid_questions, kill_process_group, put_in_own_session,
 };
 use crate::repo::regular_file;
 use crate::repo::repository::Repository;
@@ -341,7 +341,7 @@ fn run_program(
     // A dialog could open there.
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-    start_session(command);
+    put_in_own_session(command);
     let not_run =
         |err: io::Error| format!("{name} cannot be run: {}", foreign_message(&err.to_string()));
     let mut child = command.spawn().map_err(not_run)?;

@@ -43,7 +43,7 @@ impl WriteGuard {
         let (refs, has_waited) = (&repository.ref_files, lock.had_to_wait());
         let look = git_files::look_before_change(git_dir, common_dir, refs, has_waited)?;
         let place = recovery::marker_path(repository);
-        let marker = recovery::open_marker(repository, timeouts)?;
+        let marker = recovery::recover_and_open_marker(repository, timeouts)?;
         let content = recovery::WriteMarker::new(repository, paths);
         content.write_into(&marker).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());

@@ -117,7 +117,7 @@ impl AttachedComments {
     /// above its dash.
     pub(in crate::format) fn fit_to_output(&mut self, out: &OutputNode) {
         match out {
-            _ if !out.has_lines() => {
+            _ if !out.has_children() => {
                 let inside = self.inner_comments();
                 *self = Self { children: Vec::new(), below: Vec::new(), ..std::mem::take(self) };
                 self.above.extend(inside);

@@ -96,7 +96,7 @@ fn edit_map(map: &Mapping, was: &[(&str, &OutputNode)], now: &[(&str, &OutputNod
 fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> Option<()> {
     let node = map.get(key)?;
     // What was or becomes empty has no style to keep.
-    if was.has_lines() && now.has_lines() {
+    if was.has_children() && now.has_children() {
         match (was, now, &node) {
             (OutputNode::List(was), OutputNode::List(now), YamlNode::Sequence(list)) => {
                 return edit_list(list, was, now);
@@ -130,7 +130,7 @@ fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<
                 edit_list(&list, old, new)?;
             }
             (_, _, YamlNode::Mapping(map))
-                if old.has_lines() && new.has_lines() && new.pairs().is_some() =>
+                if old.has_children() && new.has_children() && new.pairs().is_some() =>
             {
                 edit_map(&map, &old.pairs()?, &new.pairs()?)?;
             }

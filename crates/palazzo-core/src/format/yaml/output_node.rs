@@ -69,7 +69,7 @@ impl OutputNode {
 
     /// Returns whether the value is a list or a mapping with lines of its own: one that is not
     /// empty.
-    pub(crate) fn has_lines(&self) -> bool {
+    pub(crate) fn has_children(&self) -> bool {
         match self {
             Self::List(items) => !items.is_empty(),
             Self::Map(pairs) => !pairs.is_empty(),

@@ -92,7 +92,7 @@ impl OutputNode {
     fn write_item(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         begin_line(indent, notes, text);
         text.push('-');
-        if self.has_lines() {
+        if self.has_children() {
             text.push(' ');
             self.write_lines(indent + 2, notes, text);
         } else {
@@ -103,7 +103,7 @@ impl OutputNode {
     fn write_after_key(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         let beside = notes.trailing.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         let line = match self {
-            _ if self.has_lines() => {
+            _ if self.has_children() => {
                 text.push_str(&beside);
                 text.push('\n');
                 let start = text.len();

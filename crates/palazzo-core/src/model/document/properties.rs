@@ -57,7 +57,7 @@ impl<'t> DocumentProperties<'t> {
     }
 
     /// Yields its tags and aliases.
-    pub fn other_names(&self) -> impl Iterator<Item = &str> {
+    pub fn tags_and_aliases(&self) -> impl Iterator<Item = &str> {
         let values = NAME_KEYS.iter().flat_map(|key| self.values(key));
         values.map(|it| it.trim_start_matches('#')).filter(|it| !it.is_empty())
     }
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        DocumentProperties::parse(text).other_names().map(str::to_owned).collect()
+        DocumentProperties::parse(text).tags_and_aliases().map(str::to_owned).collect()
     }
 
     fn title(text: &str) -> Option<String> {

@@ -42,7 +42,7 @@ impl Graph {
                 let word = lowercase_values(value).into_iter().next();
                 let names = word
                     .into_iter()
-                    .flat_map(|word| self.names_by_attribute_value(genus, key, &word));
+                    .flat_map(|word| self.possible_names_by_attribute_value(genus, key, &word));
                 let names: Vec<_> =
                     names.filter(|it| self.is_entity_matching(it, filter)).collect();
                 page.add_names(names.len(), names.into_iter());

@@ -8,7 +8,7 @@ use crate::model::{Action, ItemId, ItemKind, Palace, Relation, RoomId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemDiff {
     /// The item, as of the later state if it is in both.
-    pub item: PalaceItem,
+    pub item: ItemOrFile,
     /// Its files inside the palace: one, or the earlier and the later one if it was moved.
     pub files: Vec<String>,
     /// The change.
@@ -17,7 +17,7 @@ pub struct ItemDiff {
 
 /// An item of a palace, or another of its files, in a list of differences.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PalaceItem {
+pub enum ItemOrFile {
     /// `palace.toml`.
     Settings,
     /// An item.
@@ -68,7 +68,7 @@ pub enum ChangeDetail {
     /// Lines of a text were changed.
     TextChanged {
         /// The name of the text: `description`; empty for the whole text.
-        text: String,
+        of: String,
         /// The number of lines that differ.
         count: usize,
         /// The difference.
@@ -127,7 +127,7 @@ pub enum ItemElement {
     Step(String),
 }
 
-impl PalaceItem {
+impl ItemOrFile {
     /// Returns an item with the title that it has in a palace.
     pub fn with_title(palace: &Palace, id: ItemId) -> Self {
         let title = palace.title_of_item(&id);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{CommitDetails, CommitId, ItemDiff, ItemElement, PalaceItem};
+use crate::model::{CommitDetails, CommitId, ItemDiff, ItemElement, ItemOrFile};
 
 /// The commits of one visit: one conversation of an MCP client.
 #[derive(Clone, Debug)]
@@ -65,14 +65,14 @@ pub struct VisitDetails {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatedChanges {
     /// The item.
-    pub item: PalaceItem,
+    pub item: ItemOrFile,
     /// The changes, each with its steps.
-    pub changes: Vec<RepeatedChange>,
+    pub changes: Vec<ChangeSteps>,
 }
 
 /// The steps of one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RepeatedChange {
+pub enum ChangeSteps {
     /// Whether the item was there, after each change.
     Presence(Vec<bool>),
     /// A value: before the visit, and after each change.
@@ -139,7 +139,7 @@ impl RecordedVisit {
 
     /// Returns the commits that say what the visit changed: those that are not undone, with the
     /// files that are not, or all if the whole visit is undone.
-    pub fn described_commits(&self) -> Vec<CommitDetails> {
+    pub fn commits_to_describe(&self) -> Vec<CommitDetails> {
         if self.is_undone() {
             return self.commits.clone();
         }

@@ -7,19 +7,19 @@ pub fn token_weight(text: &str) -> usize {
     char_pairs(text).map(char_weight).sum()
 }
 
-/// Shortens a text to the weight `room` and keeps its beginning and its end, because names of one
+/// Shortens a text to the weight `max_weight` and keeps its beginning and its end, because names of one
 /// kind often differ in their last word.
-pub fn abridge_to_weight(text: &str, room: usize) -> String {
-    if token_weight(text) <= room {
+pub fn abridge_to_weight(text: &str, max_weight: usize) -> String {
+    if token_weight(text) <= max_weight {
         return text.to_owned();
     }
     let backwards = text.chars().rev();
     let backwards = backwards.clone().skip(1).chain([' ']).zip(backwards);
-    let tail = &text[text.len() - bytes_within_weight(backwards, room / 3)..];
+    let tail = &text[text.len() - bytes_within_weight(backwards, max_weight / 3)..];
     let tail = tail.split_once(' ').map_or(tail, |(_, words)| words).trim_start();
     let rest = token_weight(tail) + char_weight((' ', '…'));
     let head = &text[..text.len() - tail.len()];
-    let head = &text[..bytes_within_weight(char_pairs(head), room.saturating_sub(rest))];
+    let head = &text[..bytes_within_weight(char_pairs(head), max_weight.saturating_sub(rest))];
     format!("{}…{tail}", head.trim_end())
 }
 
@@ -28,11 +28,11 @@ fn char_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
     text.chars().scan(' ', |before, it| Some((std::mem::replace(before, it), it)))
 }
 
-/// Returns the length in bytes of the characters that fit into the weight `room`.
-fn bytes_within_weight(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
+/// Returns the length in bytes of the characters that fit into the weight `max_weight`.
+fn bytes_within_weight(pairs: impl Iterator<Item = (char, char)>, mut max_weight: usize) -> usize {
     let fit = pairs.take_while(|it| {
-        let fits = char_weight(*it) <= room;
-        room = room.saturating_sub(char_weight(*it));
+        let fits = char_weight(*it) <= max_weight;
+        max_weight = max_weight.saturating_sub(char_weight(*it));
         fits
     });
     fit.map(|(_, it)| it.len_utf8()).sum()

@@ -10,7 +10,7 @@ use crate::palace::OpenPalace;
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{Action, CommitDetails, Graph, Palace, Room, RoomId};
-use palazzo_core::view::{self, EntityPage, Links, PalaceFile, PalaceFileChanges};
+use palazzo_core::view::{self, EntityPage, Links, PalaceHtml, PalaceHtmlChanges};
 
 /// Limits for what the file has.
 const MAX_ROOMS: usize = 2_000;
@@ -18,7 +18,7 @@ const MAX_ENTITIES: usize = 2_000;
 
 /// Which state of a palace a file shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PalaceFileRequest {
+pub struct WholePalaceRequest {
     /// The revision or the moment; `None`: the present.
     pub at: Option<String>,
     /// The earlier revision; the file begins with the changes since then.
@@ -26,10 +26,10 @@ pub struct PalaceFileRequest {
 }
 
 /// Renders the palace of the caller as one HTML file without script.
-pub fn view_as_file(
+pub fn render_whole_palace(
     keeper: &mut Keeper,
     by: &Caller,
-    request: &PalaceFileRequest,
+    request: &WholePalaceRequest,
 ) -> Result<String, Refusal> {
     let mut session = keeper.session(by)?;
     let key = session.key.clone();
@@ -39,7 +39,7 @@ pub fn view_as_file(
             let words = [Some(against.clone()), request.at.clone()];
             let words = words.into_iter().flatten().collect();
             let diff = diff_palace(&mut session, &RevisionQuery { words, items: Vec::new() })?;
-            Some(PalaceFileChanges { from: diff.from, to: diff.to, items: diff.items })
+            Some(PalaceHtmlChanges { from: diff.from, to: diff.to, items: diff.items })
         }
     };
     let shown_key = match &request.at {
@@ -56,7 +56,7 @@ fn render_file(
     open: &OpenPalace,
     key: &str,
     by: &Caller,
-    changes: Option<PalaceFileChanges>,
+    changes: Option<PalaceHtmlChanges>,
 ) -> Result<String, Refusal> {
     let palace = &open.palace;
     let all = rooms_with_doors(palace);
@@ -74,7 +74,7 @@ fn render_file(
     let collect = |id| collect_room(open, key, id, (by, &links, &commits));
     let pages: Vec<_> = rooms.iter().map(collect).collect();
     let entity = |it: &&str| entity_page(open, it, by, &links, &commits);
-    Ok(view::palace_file(&PalaceFile {
+    Ok(view::palace_html(&PalaceHtml {
         name: palace.settings.name.clone(),
         at: open.store().as_of_commit().cloned(),
         links: &links,

@@ -9,7 +9,7 @@ use crate::model::{Code, RoomId, Slug, SlugError, ValuePath, WingRoomNames, quot
 
 impl PalaceCheck<'_> {
     /// Reports files whose path contradicts their content, or that Windows cannot hold.
-    pub(crate) fn check_misplaced_files(&self) -> Vec<CheckFinding> {
+    pub(crate) fn check_file_paths(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_misplaced_entities();
         findings.extend(self.check_misplaced_rooms());
         findings.extend(self.check_misplaced_drawers());

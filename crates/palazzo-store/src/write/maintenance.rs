@@ -58,7 +58,7 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
     // Git may outlive this process, and must not keep open the streams whose end a client waits
     // for.
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    child_process::start_session(&mut git);
+    child_process::put_in_own_session(&mut git);
     let mut git = git.spawn().ok()?;
     let wait = move || drop(git.wait());
     thread::Builder::new().name("maintenance".to_owned()).spawn(wait).ok()

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::merge::item::{Fields, field_of_item};
+use crate::merge::fields::{Fields, field_of_item};
 use crate::merge::list::{ListKind, action_without_label, item_key, match_items};
 use crate::merge::rules::{Rule, Scope};
 use crate::model::{FileKind, PathStep, ValuePath};
@@ -345,7 +345,7 @@ fn sort_items(kind: ListKind, items: &[Value], keys: &[Value]) -> Vec<Value> {
 
 /// Finds the field of a conflict by its name. If there is no item of that name in its list, the only
 /// item with the same value is the renamed one.
-pub fn find_present_field(
+pub fn locate_field(
     kind: FileKind,
     fields: &Fields,
     name: &str,
@@ -503,7 +503,7 @@ mod present_field_tests {
     fn content_now(actions: Value) -> LocatedField {
         let stands = json!("Tick.");
         let name = "actions[\"Listen [to]\"].content";
-        find_present_field(FileKind::Room, &room(actions), name, Some(&stands))
+        locate_field(FileKind::Room, &room(actions), name, Some(&stands))
     }
 
     fn place_in(index: usize) -> FieldPlace {
@@ -528,7 +528,7 @@ mod present_field_tests {
         let fields = room(json!([action("Hear", "Tick.")]));
         let find = |stands: &Value| {
             let name = "actions[\"Listen\"]";
-            find_present_field(FileKind::Room, &fields, name, Some(stands))
+            locate_field(FileKind::Room, &fields, name, Some(stands))
         };
         assert!(matches!(find(&action("Listen", "Tick.")), LocatedField::Renamed(_)));
         assert!(matches!(find(&action("Listen", "Tock.")), LocatedField::Named(_)));
@@ -540,7 +540,7 @@ mod present_field_tests {
         let name = "relations[\"knows Ada\"].to";
         let stands = json!("Ada");
         let fields = fields.as_object().unwrap();
-        let found = find_present_field(FileKind::Entity, fields, name, Some(&stands));
+        let found = locate_field(FileKind::Entity, fields, name, Some(&stands));
         assert_eq!(found, LocatedField::Missing);
     }
 }

@@ -11,7 +11,7 @@ use palazzo_core::render;
 
 /// A room that was renamed or deleted.
 #[derive(Clone, Debug)]
-pub struct MovedRoom {
+pub struct RenamedOrDeletedRoom {
     /// The name of the palace's directory.
     pub workspace_key: String,
     /// The room; after a rename, its new name.
@@ -28,7 +28,7 @@ pub fn rename_room(
     session: &mut Session<'_>,
     room: &RoomRef,
     new: &RoomDestination,
-) -> Result<MovedRoom, Refusal> {
+) -> Result<RenamedOrDeletedRoom, Refusal> {
     let mut done = None;
     session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let from = require_room(open, room)?;
@@ -47,7 +47,7 @@ pub fn rename_room(
         "" => String::new(),
         followed => format!("; what names it follows: {followed}"),
     };
-    Ok(MovedRoom { workspace_key: session.key.clone(), room: to, name, followed })
+    Ok(RenamedOrDeletedRoom { workspace_key: session.key.clone(), room: to, name, followed })
 }
 
 /// Deletes a room, and the doors that lead to it. Its scrolls move to `scrolls_to`, or are deleted
@@ -56,7 +56,7 @@ pub fn delete_room(
     session: &mut Session<'_>,
     room: &RoomRef,
     scrolls_to: Option<&RoomRef>,
-) -> Result<MovedRoom, Refusal> {
+) -> Result<RenamedOrDeletedRoom, Refusal> {
     let mut done = None;
     session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let id = require_room(open, room)?;
@@ -70,7 +70,7 @@ pub fn delete_room(
     })?;
     let (room, name, followed) = done.ok_or(Refusal::NoRooms)?;
     session.visit.leave_deleted_room(&session.key, &room);
-    Ok(MovedRoom { workspace_key: session.key.clone(), room, name, followed })
+    Ok(RenamedOrDeletedRoom { workspace_key: session.key.clone(), room, name, followed })
 }
 
 #[cfg(test)]

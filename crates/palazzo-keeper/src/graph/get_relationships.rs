@@ -56,7 +56,7 @@ pub struct RelationPage<'a> {
     /// The number of the next page, if there is one.
     pub next_page: Option<usize>,
     /// How many relations have dates that cannot be read. Some of them may match the query.
-    pub undated: usize,
+    pub with_invalid_dates: usize,
     /// If nothing matches, the types of relations that the entity has.
     pub kinds_hint: String,
 }
@@ -72,7 +72,7 @@ pub fn get_relationships<'s>(
     let as_of = as_of.map(|it| parse_date_argument("as_of", it, today)).transpose()?;
     let all = EntityRelations::for_entity(&palace.graph, &name, query.direction);
     let mut matching = all.clone();
-    let undated = matching.retain_matching(query.kind.as_deref(), as_of);
+    let with_invalid_dates = matching.retain_matching(query.kind.as_deref(), as_of);
     let (total, page) = (matching.len(), query.page.max(1));
     let kind = query.kind.as_ref().filter(|_| total == 0);
     let kinds_hint = kind.map(|it| all.kinds_hint(it)).unwrap_or_default();
@@ -81,7 +81,16 @@ pub fn get_relationships<'s>(
     let (outgoing, incoming) = matching.slice(from, until);
     let (outgoing, incoming) = (outgoing.to_vec(), incoming.to_vec());
     let next_page = (until < total).then(|| page + 1);
-    Ok(RelationPage { name, as_of, outgoing, incoming, total, next_page, undated, kinds_hint })
+    Ok(RelationPage {
+        name,
+        as_of,
+        outgoing,
+        incoming,
+        total,
+        next_page,
+        with_invalid_dates,
+        kinds_hint,
+    })
 }
 
 /// Returns whether a relation to the entity `name` is one of its own: then it is an outgoing one
@@ -117,16 +126,16 @@ impl<'a> EntityRelations<'a> {
     /// Keeps the relations of a type that hold at a date. Returns how many of that type have
     /// dates that cannot be read.
     fn retain_matching(&mut self, kind: Option<&str>, as_of: Option<Date>) -> usize {
-        let mut undated = 0;
+        let mut with_invalid_dates = 0;
         let mut is_match = |it: &Relation| {
             let is_kind = kind.is_none_or(|kind| kind == it.kind);
             let holds = as_of.map_or(Some(true), |at| it.holds_at(at));
-            undated += usize::from(is_kind && holds.is_none());
+            with_invalid_dates += usize::from(is_kind && holds.is_none());
             is_kind && holds == Some(true)
         };
         self.outgoing.retain(|it| is_match(it));
         self.incoming.retain(|it| is_match(it.relation));
-        undated
+        with_invalid_dates
     }
 
     fn len(&self) -> usize {
@@ -189,7 +198,8 @@ mod tests {
             let outgoing = page.outgoing.iter().map(|it| format!("{} → {}", it.kind, it.to));
             let incoming =
                 page.incoming.iter().map(|it| format!("{} ← {}", it.relation.kind, it.from.name));
-            let counts = format!("{} in all, {} undated", page.total, page.undated);
+            let counts =
+                format!("{} in all, {} with_invalid_dates", page.total, page.with_invalid_dates);
             let lines = outgoing.chain(incoming).chain([counts, page.kinds_hint]);
             lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
         })

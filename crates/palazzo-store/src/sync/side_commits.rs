@@ -6,8 +6,8 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
 use crate::history::commits::{HistoryReader, MERGE_RULES_TRAILER, utc_time};
-use crate::history::palace_folders::PalaceFolders;
-use palazzo_core::model::Side;
+use crate::history::palace_lookup::PalaceLookup;
+use palazzo_core::model::LastChange;
 
 /// Maximum number of commits of one file that are searched for the change of a field.
 const MAX_COMMITS_OF_FILE: usize = 200;
@@ -16,7 +16,7 @@ const TOOL_TRAILER: &str = "Palazzo-Tool";
 
 /// The commits that one side has and the other has not.
 #[derive(Debug, Default)]
-pub(crate) struct CommitRange {
+pub(crate) struct SideCommits {
     /// The number of commits.
     pub(crate) count: usize,
     /// The commits that change files.
@@ -27,7 +27,7 @@ pub(crate) struct CommitRange {
     /// merged values, if there are any.
     merges_by_path: HashMap<String, Vec<usize>>,
     /// The newest commit of the side.
-    tip: Side,
+    tip: LastChange,
     /// The first commit found that changes a file of no palace, and the file.
     pub(crate) other_file: Option<(ObjectId, String)>,
     /// The commit with the greatest version of the rules of merging, and the version.
@@ -39,7 +39,7 @@ pub(crate) struct CommitRange {
 struct ChangingCommit {
     id: ObjectId,
     parents: Vec<ObjectId>,
-    change: Side,
+    change: LastChange,
 }
 
 /// The contents of a file after and before a commit; `None` where there is no such file.
@@ -53,11 +53,11 @@ pub struct FileChange {
 
 /// What the message of a commit says.
 struct CommitNote {
-    change: Side,
+    change: LastChange,
     merge_rules: Option<u32>,
 }
 
-impl CommitRange {
+impl SideCommits {
     /// Reads the commits that only `ours` has, and those that only `theirs` has.
     pub(crate) fn of_both_sides(
         history: &HistoryReader<'_>,
@@ -65,7 +65,7 @@ impl CommitRange {
         theirs: Option<ObjectId>,
     ) -> gix::Result<[Self; 2]> {
         let trees = [Some(ours), theirs].into_iter().flatten().map(|it| history.root_tree(it));
-        let folders = PalaceFolders::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
+        let folders = PalaceLookup::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
         let theirs_range = match theirs {
             Some(theirs) => Self::between(history, &folders, theirs, [ours])?,
             None => Self::default(),
@@ -76,7 +76,7 @@ impl CommitRange {
     /// Reads the commits of `tip` that are not in `hidden`.
     fn between(
         history: &HistoryReader<'_>,
-        folders: &PalaceFolders<'_>,
+        folders: &PalaceLookup<'_>,
         tip: ObjectId,
         hidden: impl IntoIterator<Item = ObjectId>,
     ) -> gix::Result<Self> {
@@ -111,7 +111,7 @@ impl CommitRange {
 
     /// Returns the last change to a file; of a file that the side has not changed, its newest
     /// commit.
-    pub(crate) fn last_change(&self, path: &str) -> &Side {
+    pub(crate) fn last_change(&self, path: &str) -> &LastChange {
         self.commits_of_file(path).next().map_or(&self.tip, |it| &it.change)
     }
 
@@ -121,7 +121,7 @@ impl CommitRange {
         history: &HistoryReader<'_>,
         path: &str,
         is_wanted: &dyn Fn(&FileChange) -> bool,
-    ) -> Option<&Side> {
+    ) -> Option<&LastChange> {
         let content = |commit: ObjectId| read_file_at(history, commit, path).ok().flatten();
         let mut commits = self.commits_of_file(path);
         let found = commits.find(|it| {
@@ -170,7 +170,7 @@ fn read_note(history: &HistoryReader<'_>, id: ObjectId) -> gix::Result<CommitNot
         let found = trailers.iter().find(|(token, _)| token.eq_ignore_ascii_case(name.as_bytes()));
         found.map(|(_, value)| value.to_str_lossy().into_owned())
     };
-    let change = Side {
+    let change = LastChange {
         author: author.name.to_str_lossy().into_owned(),
         at: utc_time(author.seconds()),
         is_by_hand: find(TOOL_TRAILER).is_none(),
@@ -201,8 +201,8 @@ mod tests {
         let history = HistoryReader::new(&repository);
         let id = |it: &str| ObjectId::from_hex(it.as_bytes()).unwrap();
         let tip = id(scene.git(&["rev-parse", "HEAD"]).trim());
-        let folders = PalaceFolders::new(&history.git, &[history.root_tree(tip).unwrap()]);
-        let range = CommitRange::between(&history, &folders, tip, [id(base)]).unwrap();
+        let folders = PalaceLookup::new(&history.git, &[history.root_tree(tip).unwrap()]);
+        let range = SideCommits::between(&history, &folders, tip, [id(base)]).unwrap();
         let has_line = |it: &Option<Vec<u8>>| {
             it.as_ref().is_some_and(|it| String::from_utf8_lossy(it).contains(line))
         };

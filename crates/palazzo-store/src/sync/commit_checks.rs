@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::history::commits::{LAST_SECOND, short_id, utc_time};
-use crate::history::palace_folders::PalaceFolders;
+use crate::history::palace_lookup::PalaceLookup;
 use crate::repo::line_endings::attribute_set_in;
 use crate::repo::tree_diff::TreeEntry;
 use crate::repo::tree_lookup::find_folder;
@@ -33,7 +33,7 @@ const MAX_CHANGED_PATHS: usize = 1_000_000;
 
 /// The commits that one side has and the other has not.
 #[derive(Debug, Default)]
-pub(crate) struct NewCommits {
+pub(crate) struct NewCommitsReport {
     /// Those that are refused. Where many dates are wrong, the other side may have one of them too.
     pub(crate) invalid: Vec<InvalidCommit>,
     /// The one with the latest date, without merges by `palazzo sync`, which have that of a parent.
@@ -96,7 +96,7 @@ pub(crate) fn check_new_commits(
     git: &gix::Repository,
     known: ObjectId,
     new: ObjectId,
-) -> gix::Result<NewCommits> {
+) -> gix::Result<NewCommitsReport> {
     let (states, queue) = (HashMap::new(), BinaryHeap::new());
     let mut walk = CommitWalk { git, states, queue, undecided: 0, checked: Vec::new() };
     walk.visit(known, true)?;
@@ -220,8 +220,8 @@ impl CommitWalk<'_> {
     }
 
     /// Returns what was found about the commits that have not turned out to be known.
-    fn into_new_commits(self) -> NewCommits {
-        let mut found = NewCommits::default();
+    fn into_new_commits(self) -> NewCommitsReport {
+        let mut found = NewCommitsReport::default();
         for (id, checked) in self.checked {
             match checked {
                 _ if self.states.get(&id).is_some_and(|it| it.is_known) => {}
@@ -261,14 +261,14 @@ pub(crate) fn find_invalid_file(
     new: ObjectId,
 ) -> gix::Result<Option<InvalidFile>> {
     let trees: Vec<_> = old.into_iter().chain([new]).collect();
-    let folders = PalaceFolders::new(git, &trees);
+    let folders = PalaceLookup::new(git, &trees);
     let (mut paths, mut deleted, mut total) = (Vec::new(), HashSet::new(), 0);
     for change in tree_diff::compare(git, old, Some(new))? {
         if change.now.is_none() {
             deleted.insert(change.path.clone());
         }
         let Some(entry) = change.now else { continue };
-        if let Some(palace) = folders.palace_around(&change.path)? {
+        if let Some(palace) = folders.palace_around_settings(&change.path)? {
             let why = format!("it makes a palace of a folder of the palace {}", quoted(&palace));
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
@@ -356,8 +356,8 @@ fn reason_to_refuse_names(path: &str) -> Option<&'static str> {
 }
 
 /// Returns why a file that a merge makes cannot be in a palace.
-pub(crate) fn find_invalid_text(
-    folders: &PalaceFolders<'_>,
+pub(crate) fn invalid_merged_file(
+    folders: &PalaceLookup<'_>,
     (path, text): (&str, &str),
 ) -> gix::Result<Option<InvalidFile>> {
     let Some(folder) = folders.palace_of(path)? else { return Ok(None) };
@@ -424,13 +424,13 @@ mod tests {
         scene.git_with_input(&arguments, &text).trim().to_owned()
     }
 
-    fn check(scene: &TestHome, known: &str, new: &str) -> NewCommits {
+    fn check(scene: &TestHome, known: &str, new: &str) -> NewCommitsReport {
         let git = gix::open(&scene.home).unwrap();
         let id = |it: &str| git.rev_parse_single(it).unwrap().detach();
         check_new_commits(&git, id(known), id(new)).unwrap()
     }
 
-    fn reasons(found: &NewCommits) -> Vec<&str> {
+    fn reasons(found: &NewCommitsReport) -> Vec<&str> {
         found.invalid.iter().map(|it| it.why.as_str()).collect()
     }
 

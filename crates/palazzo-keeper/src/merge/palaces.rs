@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::merge::conflict::{MergeConflict, is_settled_on_a_side, merge_conflict_item};
-use crate::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
+use crate::merge::file::{ChangedFile, LastFileChanges, MergedFile, merge_file};
 use crate::merge::items::{
     Item, entity_name, find_items, id_of_file, is_conflict_file, room_of_path,
 };
@@ -159,12 +159,13 @@ fn join_items(known: &mut MergedItem<'_>, item: MergedItem<'_>) {
     let version =
         |it: &MergedItem<'_>| Version { path: it.path.clone(), bytes: it.file.bytes.clone() };
     let sides = [version(known), version(&item)];
-    let authors = [known.sides.of_existing_file(), item.sides.of_existing_file()];
+    let authors =
+        [known.sides.last_change_of_existing_file(), item.sides.last_change_of_existing_file()];
     let file = merge_file(ChangedFile {
         path: &known.path,
         base: None,
         sides: [&sides[0], &sides[1]],
-        changes: FileChanges::Authors(&authors),
+        changes: LastFileChanges::Authors(&authors),
         layout: 0,
     });
     known.file.bytes = file.bytes;
@@ -356,9 +357,9 @@ fn merge_item(
         (Some(own), Some(_)) if has_base_content(1) && !is_unchanged(0) => one_side(own, path),
         (Some(_), Some(other)) if has_base_content(0) => one_side(other, path),
         (Some(own), Some(other)) => {
-            let by_hand = sides.of_file().map(|it| it.is_by_hand);
+            let by_hand = sides.last_changes_of_file().map(|it| it.is_by_hand);
             let layout = usize::from(by_hand == [false, true]);
-            let (base, changes) = (renamed.base.as_ref(), FileChanges::Sides(sides));
+            let (base, changes) = (renamed.base.as_ref(), LastFileChanges::Sides(sides));
             merge_file(ChangedFile { path, base, sides: [own, other], changes, layout })
         }
         (Some(it), None) | (None, Some(it)) if item.base.is_none() => one_side(it, path),
@@ -413,7 +414,7 @@ fn kept_file(
     let kept = usize::from(renamed.sides[sides.first].is_none());
     let mut values = [None, None];
     values[kept] = Some(Value::from(version.lossy_text()));
-    let conflict = FieldConflict::new("", values, sides.of_file(), kept);
+    let conflict = FieldConflict::new("", values, sides.last_changes_of_file(), kept);
     Some(MergedFile { bytes: version.bytes.clone(), conflicts: vec![conflict], second: None })
 }
 
@@ -426,7 +427,7 @@ mod tests {
 
     use crate::merge::conflict::MergeConflict;
     use crate::merge::fixture::merge;
-    use crate::merge::outcome::MergeOutcome;
+    use crate::merge::palaces::MergeOutcome;
     use palazzo_core::model::Files;
 
     const HALL: &str = "rooms/hall.yaml";

@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Returns the warning that a sparse checkout leaves files of the palace out.
-    pub fn missing_files_warning(&self) -> Option<String> {
+    pub fn sparse_checkout_warning(&self) -> Option<String> {
         let repository = self.repository().ok()??;
         let count = repository.count_files_outside_checkout()?;
         (count > 0).then(|| {

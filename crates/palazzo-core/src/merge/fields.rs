@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::merge::Side;
+use crate::merge::LastChange;
 use crate::merge::list::{ListItem, ListKind, item_key, plan_list, scalar_text};
 use crate::merge::rules::{Rule, Scope};
 use crate::merge::text::merge_prose;
@@ -19,7 +19,7 @@ const MAX_ITEM_CHARS: usize = 80;
 
 /// Returns the last changes of both sides to a field, by its name in a conflict. Of two values, that
 /// of the greater side stands; of equal sides, the greater value.
-pub type LastChanges<'a> = dyn Fn(&str) -> [Side; 2] + 'a;
+pub type LastChanges<'a> = dyn Fn(&str) -> [LastChange; 2] + 'a;
 
 /// The merged fields of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,9 +40,9 @@ pub struct FieldConflict {
     /// The other value; `None` if the other side has deleted the field.
     pub other: Option<Value>,
     /// The last change of the field on the side of the value that stands.
-    pub stands_by: Side,
+    pub stands_by: LastChange,
     /// The last change of the field on the other side.
-    pub other_by: Side,
+    pub other_by: LastChange,
 }
 
 impl FieldConflict {
@@ -50,7 +50,7 @@ impl FieldConflict {
     pub fn new(
         field: impl Into<String>,
         values: [Option<Value>; 2],
-        changes: [Side; 2],
+        changes: [LastChange; 2],
         standing_side: usize,
     ) -> Self {
         let ([a, b], [by_a, by_b]) = (values, changes);
@@ -375,7 +375,7 @@ fn collapse_step(kind: ListKind, item: Value) -> Value {
     }
 }
 
-impl Side {
+impl LastChange {
     /// Compares two sides: a hand edit precedes the change of a tool, and a later change an earlier
     /// one. The greater side stands in a conflict; between equal sides, the greater value does.
     pub fn precedence(&self, other: &Self) -> Ordering {
@@ -404,7 +404,7 @@ mod tests {
     /// Merges fields; the first side precedes.
     fn merge(kind: FileKind, [base, a, b]: [Value; 3]) -> (Value, Vec<String>) {
         let [base, a, b] = [base, a, b].map(|it| it.as_object().unwrap().clone());
-        let changes = |_: &str| [Side::at_second(1), Side::at_second(0)];
+        let changes = |_: &str| [LastChange::at_second(1), LastChange::at_second(0)];
         let merged = merge_fields(kind, &base, [&a, &b], &changes);
         let fields = merged.conflicts.into_iter().map(|it| it.field).collect();
         (merged.fields.into(), fields)
@@ -424,7 +424,7 @@ mod tests {
     fn of_equal_sides_the_greater_value_stands() {
         let fields = |status: &str| Fields::from_iter([("status".to_owned(), json!(status))]);
         let (a, b) = (fields("a"), fields("b"));
-        let changes = |_: &str| [Side::at_second(0), Side::at_second(0)];
+        let changes = |_: &str| [LastChange::at_second(0), LastChange::at_second(0)];
         let merged = merge_fields(FileKind::Entity, &Fields::new(), [&a, &b], &changes);
         assert_eq!(merged.fields, b);
         assert_eq!(merged.conflicts[0].stands, Some(json!("b")));
@@ -440,14 +440,16 @@ mod tests {
         let (base, a, b) = (fields("a 1 2 3"), fields("z 3 1 2"), fields("y 2 3 1"));
         let later = |name: &str, field: &str| i64::from(name == field);
         for name in ["status", "aliases (order)"] {
-            let changes = |at: &str| [Side::at_second(0), Side::at_second(2 * later(name, at) - 1)];
+            let changes = |at: &str| {
+                [LastChange::at_second(0), LastChange::at_second(2 * later(name, at) - 1)]
+            };
             let merged = merge_fields(FileKind::Entity, &base, [&a, &b], &changes);
             let expected = if name == "status" { ("y 2 3 1", "3") } else { ("z 3 1 2", "2") };
             assert_eq!(merged.fields["status"], expected.0);
             assert_eq!(merged.fields["aliases"][0], expected.1);
             assert_eq!(merged.conflicts.len(), 2);
             let last = merged.conflicts.iter().find(|it| it.field == name).unwrap();
-            assert_eq!(last.stands_by, Side::at_second(1));
+            assert_eq!(last.stands_by, LastChange::at_second(1));
         }
     }
 

@@ -39,7 +39,7 @@ pub struct Keeper {
     pub(super) shared_visits: VisitStore,
     pub(super) published: PublishedSnapshots,
     /// The limits of a keeper that reads snapshots; `None` for the keeper of the palaces.
-    pub(super) snapshot_limits: Option<SnapshotMissFlag>,
+    pub(super) snapshot_miss_flag: Option<SnapshotMissFlag>,
     /// Receives the progress of the current call.
     pub(super) progress: Option<ProgressListener>,
     pub(super) id_generator: Generator,
@@ -74,7 +74,7 @@ impl Keeper {
             visits: BTreeMap::new(),
             shared_visits: VisitStore::default(),
             published: PublishedSnapshots::default(),
-            snapshot_limits: None,
+            snapshot_miss_flag: None,
             progress: None,
             id_generator: Generator::new(),
             watch_config: WatchConfig::default(),
@@ -155,7 +155,7 @@ impl Keeper {
     }
 
     /// Synchronizes the repository of a palace from now on, if that was started.
-    pub(super) fn sync_in_background(&self, palace: &Store) {
+    pub(super) fn add_to_background_sync(&self, palace: &Store) {
         if let Some(sync) = &self.background_sync {
             sync.add_palace(palace.palace_folder());
         }

@@ -38,7 +38,7 @@ body:not(:has(.page:target, .page :target)) .page.first { display: block; }
 ";
 
 /// A palace as one file.
-pub struct PalaceFile<'a> {
+pub struct PalaceHtml<'a> {
     /// The name of the palace.
     pub name: String,
     /// The commit as of which it is shown; `None`: the present.
@@ -56,13 +56,13 @@ pub struct PalaceFile<'a> {
     /// The numbers of rooms and entities that are left out.
     pub left_out: (usize, usize),
     /// What changed since an earlier revision.
-    pub changes: Option<PalaceFileChanges>,
+    pub changes: Option<PalaceHtmlChanges>,
     /// The current time.
     pub now: DateTime<Utc>,
 }
 
 /// What changed between two states of a palace.
-pub struct PalaceFileChanges {
+pub struct PalaceHtmlChanges {
     /// The earlier commit.
     pub from: Option<CommitSummary>,
     /// The later commit; `None`: the files on disk.
@@ -72,7 +72,7 @@ pub struct PalaceFileChanges {
 }
 
 /// Renders a palace as one file.
-pub fn palace_file(file: &PalaceFile<'_>) -> String {
+pub fn palace_html(file: &PalaceHtml<'_>) -> String {
     let name = truncate(&one_line(&file.name), MAX_NAME);
     let page = html! {
         (DOCTYPE)
@@ -100,11 +100,11 @@ pub fn palace_file(file: &PalaceFile<'_>) -> String {
 }
 
 /// Returns the class of the map: a small one is made to fit.
-fn map_class(file: &PalaceFile<'_>) -> &'static str {
+fn map_class(file: &PalaceHtml<'_>) -> &'static str {
     if file.rooms.len() > MAX_FITTING { "map-frame whole" } else { "map-frame" }
 }
 
-fn head(file: &PalaceFile<'_>, name: &str) -> Markup {
+fn head(file: &PalaceHtml<'_>, name: &str) -> Markup {
     let moment = file.at.as_ref().map_or(file.now, |it| it.at);
     html! {
         h1 { (name) }
@@ -125,7 +125,7 @@ fn head(file: &PalaceFile<'_>, name: &str) -> Markup {
     }
 }
 
-fn sections(file: &PalaceFile<'_>) -> Markup {
+fn sections(file: &PalaceHtml<'_>) -> Markup {
     let is_first = |id: &RoomId| file.changes.is_none() && file.entry == Some(id);
     let has_first = file.changes.is_some() || file.entry.is_some();
     html! {
@@ -151,7 +151,7 @@ fn class(is_first: bool) -> &'static str {
     if is_first { "page first" } else { "page" }
 }
 
-fn changed_section(changes: &PalaceFileChanges, links: &Links) -> Markup {
+fn changed_section(changes: &PalaceHtmlChanges, links: &Links) -> Markup {
     let name = |it: &Option<CommitSummary>, none: &str| {
         it.as_ref().map_or(none.to_owned(), |it| it.short.clone())
     };
@@ -169,7 +169,7 @@ fn changed_section(changes: &PalaceFileChanges, links: &Links) -> Markup {
     }
 }
 
-fn index(file: &PalaceFile<'_>) -> Markup {
+fn index(file: &PalaceHtml<'_>) -> Markup {
     let room = |it: &RoomPage<'_>| ListRow {
         item: ItemId::Room(it.view.id.clone()),
         name: it.palace.room_name(it.view.id),
@@ -196,7 +196,7 @@ fn index(file: &PalaceFile<'_>) -> Markup {
 }
 
 /// Returns the style that marks on the map the room that is shown, and the rooms that changed.
-fn marks(file: &PalaceFile<'_>) -> String {
+fn marks(file: &PalaceHtml<'_>) -> String {
     let mut style = String::new();
     for it in file.rooms.iter().take(MAX_MARKED) {
         let id = it.view.id;
@@ -215,7 +215,7 @@ fn marks(file: &PalaceFile<'_>) -> String {
 }
 
 /// Yields the rooms that changed, or in which a scroll was changed.
-fn changed_rooms<'a>(file: &'a PalaceFile<'_>) -> impl Iterator<Item = &'a RoomId> {
+fn changed_rooms<'a>(file: &'a PalaceHtml<'_>) -> impl Iterator<Item = &'a RoomId> {
     let items = file.changes.iter().flat_map(|it| &it.items);
     items.filter_map(|it| match it.item.id()? {
         ItemId::Room(id) => Some(id),

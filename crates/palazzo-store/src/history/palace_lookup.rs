@@ -23,13 +23,13 @@ const GIT_FILES: [&str; 2] = [".gitattributes", ".gitignore"];
 const MAX_ENTRIES: usize = 1_000;
 
 /// The folders of the palaces that are in any of some trees.
-pub(crate) struct PalaceFolders<'g> {
+pub(crate) struct PalaceLookup<'g> {
     git: &'g gix::Repository,
     trees: Vec<ObjectId>,
     known: RefCell<HashMap<String, bool>>,
 }
 
-impl<'g> PalaceFolders<'g> {
+impl<'g> PalaceLookup<'g> {
     /// Looks for palaces in these root trees.
     pub(crate) fn new(git: &'g gix::Repository, trees: &[ObjectId]) -> Self {
         Self { git, trees: trees.to_vec(), known: RefCell::default() }
@@ -51,7 +51,7 @@ impl<'g> PalaceFolders<'g> {
 
     /// Returns the palace that has a settings file in one of its own folders, such as `rooms`: no palace
     /// can be there.
-    pub(crate) fn palace_around(&self, path: &str) -> gix::Result<Option<String>> {
+    pub(crate) fn palace_around_settings(&self, path: &str) -> gix::Result<Option<String>> {
         let Some(folder) = path.strip_suffix(SETTINGS_FILE) else { return Ok(None) };
         let ends = folder.match_indices('/').map(|(at, _)| at + 1);
         for end in std::iter::once(0).chain(ends) {
@@ -87,7 +87,7 @@ impl Store {
         let Some(head) = repository.head()? else { return Ok(false) };
         repository.read_history("list the files of the last commit", |history| {
             let tree = history.root_tree(head)?;
-            let folders = PalaceFolders::new(&history.git, &[tree]);
+            let folders = PalaceLookup::new(&history.git, &[tree]);
             for file in tree_diff::compare(&history.git, None, Some(tree))? {
                 if folders.palace_of(&file.path)?.is_none() {
                     return Ok(true);
@@ -165,7 +165,7 @@ mod tests {
         let repository = store.require_repository().unwrap();
         let git = repository.git();
         let tree = git.head_tree_id().unwrap().detach();
-        let folders = PalaceFolders::new(&git, &[tree]);
+        let folders = PalaceLookup::new(&git, &[tree]);
         let palace_of = |path: &str| folders.palace_of(path).unwrap();
         assert_eq!(palace_of("rooms/hall.yaml").as_deref(), Some(""));
         assert_eq!(palace_of("a/b/rooms/x/hall.yaml").as_deref(), Some("a/b/"));

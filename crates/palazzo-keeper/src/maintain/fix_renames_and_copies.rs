@@ -21,7 +21,10 @@ use palazzo_core::model::{Code, Diagnostic, Entity, FileEdit, Files, RoomId};
 
 /// Renames doors, scrolls, drawers, tasks, processes, relations and the entry in all palaces of the
 /// home, where a room or an entity was renamed by hand. Commits nothing.
-pub fn fix_old_names(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<FixReport>, Refusal> {
+pub fn fix_renames_and_copies(
+    keeper: &mut Keeper,
+    caller: &Caller,
+) -> Result<Vec<FixReport>, Refusal> {
     let mut reports = Vec::new();
     for workspace in keeper.workspaces()? {
         let mut session = match keeper.session_in(&workspace.key, caller) {
@@ -109,10 +112,13 @@ fn write_unless_broken(
     plan: impl Fn(&mut OpenPalace) -> Result<Vec<FileEdit>, Refusal>,
 ) -> Result<bool, Refusal> {
     let mode = ChangeMode::WithoutCommit;
-    let written =
-        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+    let written = session.palace.change_files(
+        session.caller,
+        &ChangeOptions::exclusive_in_mode(mode),
+        |open| {
             Ok(ChangePlan { edits: plan(open)?, subject: "fix".to_owned(), body: String::new() })
-        });
+        },
+    );
     match written {
         Ok(edits) => Ok(!edits.is_empty()),
         Err(Refusal::BrokenFile(_) | Refusal::UneditableFormatting { .. }) => Ok(false),

@@ -49,7 +49,7 @@ pub fn add_fact(
     new: &NewFact,
 ) -> Result<AddFactOutcome, Refusal> {
     let relation = validate_fact(&new.relation, caller.today())?;
-    let subject = validate_name("subject", &new.subject)?;
+    let subject = validate_fact_name("subject", &new.subject)?;
     let mut session = keeper.session_for_writing(caller)?;
     let (id, now) = (session.new_id(), caller.point_in_time());
     let mut added = None;
@@ -102,8 +102,8 @@ fn validate_fact(new: &Relation, today: NaiveDate) -> Result<Relation, Refusal> 
         return Err(Refusal::Invalid(why.to_owned()));
     }
     Ok(Relation {
-        kind: fold_name(&validate_name("predicate", &new.kind)?).replace(' ', "_"),
-        to: validate_name("object", &new.to)?,
+        kind: fold_name(&validate_fact_name("predicate", &new.kind)?).replace(' ', "_"),
+        to: validate_fact_name("object", &new.to)?,
         since,
         until,
         source: text(&new.source),
@@ -349,8 +349,8 @@ pub(crate) fn has_same_kind_and_object(a: &Relation, b: &Relation) -> bool {
 }
 
 /// Returns a name in one line; refuses one that is empty or too long. `what` is the argument.
-fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
-    let text = render::join_lines(text);
+fn validate_fact_name(what: &str, text: &str) -> Result<String, Refusal> {
+    let text = render::storable_line(text);
     let length = text.chars().count();
     if text.is_empty() {
         return Err(Refusal::EmptyText { argument: what.to_owned(), advice: "" });
@@ -484,10 +484,10 @@ mod tests {
 
     #[test]
     fn a_name_in_a_fact_has_1_to_500_characters() {
-        assert!(validate_name("subject", &"é".repeat(500)).is_ok());
-        let long = validate_name("subject", &"é".repeat(501)).unwrap_err().to_string();
+        assert!(validate_fact_name("subject", &"é".repeat(500)).is_ok());
+        let long = validate_fact_name("subject", &"é".repeat(501)).unwrap_err().to_string();
         assert_eq!(long, "the `subject` has 501 characters, and the limit is 500");
-        let empty = validate_name("object", " \n").unwrap_err().to_string();
+        let empty = validate_fact_name("object", " \n").unwrap_err().to_string();
         assert_eq!(empty, "the `object` is empty");
     }
 

@@ -51,9 +51,9 @@ const HOST_KEYS: [&str; 14] = [
     "waitForPreviousTools",
 ];
 
-/// The optional texts for which a blank means that they are left out: filters, slugs and dates. Elsewhere it may
-/// mean something, as for the `status` of `update_entity`, which it clears.
-const LEFT_OUT_IF_BLANK: [&str; 13] = [
+/// The optional texts for which a blank means that they are left out: filters and slugs. Elsewhere it may mean
+/// something, as for the `status` of `update_entity`, which it clears. Of dates, see [`non_blank_date`].
+const LEFT_OUT_IF_BLANK: [&str; 11] = [
     "as_of",
     "direction",
     "entity",
@@ -61,10 +61,8 @@ const LEFT_OUT_IF_BLANK: [&str; 13] = [
     "rename",
     "room",
     "scrolls_to",
-    "since",
     "template",
     "type",
-    "until",
     "who",
     "wing",
 ];
@@ -271,7 +269,7 @@ impl JsonSchema for LenientInteger {
 /// A date as text; a year may be a JSON number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct LenientDate(String);
+pub(super) struct LenientDate(String);
 
 impl TryFrom<Value> for LenientDate {
     type Error = String;
@@ -300,7 +298,7 @@ impl JsonSchema for LenientDate {
 }
 
 /// Returns the text of a date that is not blank.
-fn non_blank_date(date: Option<LenientDate>) -> Option<String> {
+pub(super) fn non_blank_date(date: Option<LenientDate>) -> Option<String> {
     trimmed_non_blank(date.map(|it| it.0))
 }
 

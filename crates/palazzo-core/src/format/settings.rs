@@ -143,7 +143,7 @@ impl SettingsParser<'_, '_> {
         settings.push_interval =
             sync.and_then(|it| self.parse_number(it, "push_interval", "seconds", PUSH_INTERVALS));
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
-            settings.allowed_tools = self.parse_string_list(actions, "allowed_tools");
+            settings.allowed_tools = self.parse_string_list(actions, "allow");
         }
         if let Some(check) = self.parse_section(root, "check", &["silence", "stale_fact_days"]) {
             settings.silenced_codes = self.parse_silenced_codes(check);

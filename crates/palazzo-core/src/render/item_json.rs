@@ -90,7 +90,7 @@ fn detail_json(detail: &ChangeDetail) -> Value {
         }
         ChangeDetail::TextChanged { of, count, lines } => {
             let lines: Vec<_> = lines.iter().flat_map(diff_line_json).collect();
-            json!({ "type": "of", "of": of, "changed_lines": count, "lines": lines })
+            json!({ "type": "text", "of": of, "changed_lines": count, "lines": lines })
         }
         ChangeDetail::ValueChanged { of, was, now } => {
             json!({ "type": "value", "of": of, "was": was, "now": now })
@@ -174,7 +174,7 @@ pub fn item_content_json(added: &[ChangeDetail]) -> Value {
                     DiffLine::Added(line) => Some(line.as_str()),
                     _ => None,
                 });
-                let name = if of.is_empty() { "of" } else { of.as_str() };
+                let name = if of.is_empty() { "text" } else { of.as_str() };
                 content.insert(name.to_owned(), json!(added.collect::<Vec<_>>().join("\n")));
             }
             ChangeDetail::PartAdded(part) => {

@@ -198,8 +198,7 @@ mod tests {
             let outgoing = page.outgoing.iter().map(|it| format!("{} → {}", it.kind, it.to));
             let incoming =
                 page.incoming.iter().map(|it| format!("{} ← {}", it.relation.kind, it.from.name));
-            let counts =
-                format!("{} in all, {} with_invalid_dates", page.total, page.with_invalid_dates);
+            let counts = format!("{} in all, {} undated", page.total, page.with_invalid_dates);
             let lines = outgoing.chain(incoming).chain([counts, page.kinds_hint]);
             lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
         })

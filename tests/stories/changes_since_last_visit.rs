@@ -149,6 +149,62 @@ async fn a_returning_client_sees_what_another_deleted_renamed_and_completed() {
     agent.disconnect().await;
 }
 
+/// Commits rooms and claims without ids; two of the rooms are equal.
+fn commit_items_without_ids(home: &Home) {
+    for room in ["cellar", "pond", "well"] {
+        let name = if room == "cellar" { "Cellar" } else { "Water" };
+        home.write(&format!("survey/rooms/{room}.yaml"), &format!("name: {name}\n"));
+    }
+    for claim in ["moss", "dust"] {
+        let text = format!("name: {claim}\ngenus: Claim\n");
+        home.write(&format!("survey/entities/claim/{claim}.yaml"), &text);
+    }
+    commit_all(home, MARCH_1);
+}
+
+#[tokio::test]
+async fn a_returning_client_sees_what_a_person_moved_and_replaced_in_files_without_ids() {
+    let home = Home::new();
+    let agent = create_survey(&home).await;
+    commit_items_without_ids(&home);
+    agent.disconnect().await;
+    enter_survey(&home, MARCH_1).await.0.disconnect().await;
+    std::fs::create_dir(home.path().join("survey/rooms/east")).unwrap();
+    home.git(&["mv", "survey/rooms/cellar.yaml", "survey/rooms/east/cellar.yaml"]);
+    // Another room was equal already.
+    home.git(&["rm", "-q", "survey/rooms/well.yaml"]);
+    let claim = |file: &str| format!("survey/entities/claim/{file}.yaml");
+    home.write(&claim("moss"), "name: lichen\ngenus: Claim\n");
+    home.write(&claim("stasis-is-data"), "name: Ice melts\ngenus: Claim\n");
+    home.write(&claim("dust"), "name: [\n");
+    commit_all(&home, "2026-03-02T12:00:00Z");
+    let diff = home.run_palazzo(&["diff", "HEAD~1..HEAD"]).stdout;
+    assert_snapshot!(String::from_utf8(diff).unwrap(), @r#"
+    room well: removed
+      - name: Water
+
+    room east/cellar: moved from cellar
+    entity Ice melts: added
+      + name: Ice melts
+      + genus: Claim
+
+    entity "Stasis is data": removed
+      - name: Stasis is data
+      - genus: Claim
+
+    entity lichen: renamed from 'moss' to 'lichen'
+    file entities/claim/dust.yaml: changed; it cannot be read (line 1: this is not YAML: unclosed bracket '[')
+    "#);
+    let (agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_snapshot!(told, @r#"
+    Changed since your last visit (2 days ago): 1 Claim
+    Renamed since then: Claim moss → lichen (by Ada), room cellar → east/cellar (by Ada)
+    Deleted since then: Claim "Stasis is data" (by Ada), room Water (by Ada)
+    entities/claim/dust.yaml:1:7: this is not YAML: unclosed bracket '[' (none of its content is shown)
+    "#);
+    agent.disconnect().await;
+}
+
 #[tokio::test]
 async fn notices_in_a_description_are_marked() {
     let home = Home::new();

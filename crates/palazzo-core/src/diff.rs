@@ -4,6 +4,7 @@
 //! both.
 
 mod entity;
+mod later_items;
 mod room;
 mod text;
 mod work;
@@ -13,13 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::diff::text::{name_change, optional_text, text_change, value_change};
+use crate::diff::later_items::{EntityName, entity_name};
+use crate::diff::text::{name_change, optional_text, place_change, text_change, value_change};
 use crate::model::{
     ChangeDetail, ChangeKind, DiaryEntry, Drawer, Entity, ItemDiff, ItemId, ItemKind, ItemOrFile,
-    Palace, Room, RoomId, Scroll, ScrollId, Settings, SigningMode,
+    Palace, RoomId, Scroll, ScrollId, Settings, SigningMode,
 };
 
 pub use entity::diff_entity;
+pub use later_items::LaterItems;
 pub use text::{LineEdit, diff_texts, line_edits, unified_diff};
 
 /// Returns the text of one field.
@@ -28,21 +31,24 @@ type Field<T> = fn(&T) -> Option<String>;
 /// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities, genera,
 /// work, drawers and diaries. `file_of` returns the file of an item in one of the two.
 ///
-/// A moved or renamed room, scroll or entity is recognized by its id; a room without an id by
-/// equality. A new scroll is compared with one that it replaces, if `was` has it.
+/// [`LaterItems`] recognizes a moved or renamed item. A new scroll is compared with one that it
+/// replaces, if `was` has it.
 pub fn diff_palaces(
     was: &Palace,
     now: &Palace,
     file_of: impl Fn(&Palace, &ItemOrFile) -> Option<String>,
 ) -> Vec<ItemDiff> {
-    let settings = diff_settings(&was.settings, &now.settings);
-    let settings = changed(ItemOrFile::Settings, settings).into_iter();
-    let pairs = settings
-        .chain(diff_rooms(was, now))
-        .chain(diff_scrolls(was, now))
-        .chain(diff_entities(was, now))
+    let later = LaterItems::new(was, now, |_| true);
+    let settings = ItemOrFile::Settings;
+    let details = diff_settings(&was.settings, &now.settings);
+    let settings = item_change(Some(settings.clone()), Some(settings), details);
+    let changes = settings
+        .into_iter()
+        .chain(diff_rooms(&later))
+        .chain(diff_scrolls(&later))
+        .chain(diff_entities(&later))
         .chain(diff_items_in_files(was, now));
-    let with_files = pairs.map(|ItemChange { old, new, change }| {
+    let with_files = changes.map(|ItemChange { old, new, change }| {
         let files = [(was, &old), (now, &new)];
         let files = files.into_iter().filter_map(|(palace, it)| file_of(palace, it.as_ref()?));
         let mut files: Vec<_> = files.collect();
@@ -59,103 +65,66 @@ struct ItemChange {
     change: ChangeKind,
 }
 
-/// Returns the change of an item that keeps its place and name; `None` if it did not change.
-fn changed(item: ItemOrFile, details: Vec<ChangeDetail>) -> Option<ItemChange> {
-    changed_place(item.clone(), item, details)
-}
-
-/// Returns the change of an item that may have another place or name.
-fn changed_place(
-    old: ItemOrFile,
-    new: ItemOrFile,
+/// Returns the change of an item from one state to another; `None` if it did not change.
+fn item_change(
+    old: Option<ItemOrFile>,
+    new: Option<ItemOrFile>,
     details: Vec<ChangeDetail>,
 ) -> Option<ItemChange> {
-    let change = ChangeKind::Changed(details);
-    let is_changed = change != ChangeKind::Changed(Vec::new());
-    is_changed.then_some(ItemChange { old: Some(old), new: Some(new), change })
-}
-
-fn added(item: ItemOrFile, content: Vec<ChangeDetail>) -> ItemChange {
-    ItemChange { old: None, new: Some(item), change: ChangeKind::Added(content) }
-}
-
-fn removed(item: ItemOrFile, content: Vec<ChangeDetail>) -> ItemChange {
-    ItemChange { old: Some(item), new: None, change: ChangeKind::Removed(content) }
-}
-
-fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
-    let gone = || was.rooms().filter(|(id, _)| now.room(id).is_none());
-    let mut homeless: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (id, room) in gone() {
-        homeless.entry(room_identity(room)).or_default().push((id, room));
-    }
-    let mut differences = Vec::new();
-    for (id, room) in now.rooms() {
-        let item = room_item(id);
-        if let Some(old) = was.room(id) {
-            differences.extend(changed(item, room::diff_room(old, room)));
-            continue;
-        }
-        let twins = homeless.get_mut(&room_identity(room));
-        let origin = twins.and_then(|them| {
-            let at = them.iter().position(|(_, it)| room.id.is_some() || *it == room)?;
-            Some(them.remove(at))
-        });
-        match origin {
-            Some((from, old)) => {
-                let moved = ChangeDetail::Moved { from: from.clone() };
-                let details = [moved].into_iter().chain(room::diff_room(old, room));
-                differences.extend(changed_place(room_item(from), item, details.collect()));
-            }
-            None => differences.push(added(item, room::added_room(room))),
-        }
-    }
-    let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
-    let gone = gone().filter(|(id, _)| left.contains(id));
-    let gone = gone.map(|(id, it)| removed(room_item(id), room::removed_room(it)));
-    differences.extend(gone);
-    differences
-}
-
-fn room_item(id: &RoomId) -> ItemOrFile {
-    ItemOrFile::Item { id: ItemId::Room(id.clone()), title: None }
-}
-
-/// Returns what identifies a room wherever it is: its id, else its name.
-fn room_identity(room: &Room) -> Result<Ulid, &str> {
-    room.id.ok_or(&room.name)
-}
-
-fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
-    let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
-    let item = |(room, it): &(&RoomId, &Scroll)| ItemOrFile::Item {
-        id: ItemId::Scroll(ScrollId { room: (*room).clone(), id: it.id }),
-        title: Some(it.title.clone()),
+    let change = match (&old, &new) {
+        (None, _) => ChangeKind::Added(details),
+        (_, None) => ChangeKind::Removed(details),
+        _ if details.is_empty() => return None,
+        _ => ChangeKind::Changed(details),
     };
-    let mut differences = Vec::new();
-    for (id, scroll) in &after {
-        match before.get(id) {
-            Some(old) => {
-                let details = diff_scroll(Some(*old), Some(*scroll));
-                differences.extend(changed_place(item(old), item(scroll), details));
-            }
-            None => {
-                // A visit may replace what it has written itself.
-                let mut compared = [was, now].into_iter();
-                let compared =
-                    compared.find_map(|it| diff_with_replaced_scroll(it, scroll.0, scroll.1));
-                let content = compared.unwrap_or_else(|| diff_scroll(None, Some(*scroll)));
-                differences.push(added(item(scroll), content));
-            }
-        }
-    }
-    let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
-    differences.extend(gone.map(|(_, it)| removed(item(it), diff_scroll(Some(*it), None))));
-    differences
+    Some(ItemChange { old, new, change })
 }
 
-fn scrolls_by_id(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
-    palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect()
+/// Returns the differences of the items of one kind, which `items` returns by place or name: those
+/// that exist now, then those that are gone. `moved` contains those that have another place or name.
+fn diff_items<'a, K: Copy + Ord, T: Copy>(
+    later: &LaterItems<'a>,
+    moved: &BTreeMap<K, K>,
+    items: impl Fn(&'a Palace) -> BTreeMap<K, T>,
+    id: impl Fn(K) -> ItemId,
+    details: impl Fn(Option<(K, T)>, Option<(K, T)>) -> Vec<ChangeDetail>,
+) -> Vec<ItemChange> {
+    let now = items(later.now);
+    let (mut origins, mut gone) = (BTreeMap::new(), Vec::new());
+    for old in items(later.was) {
+        let place = if now.contains_key(&old.0) { Some(&old.0) } else { moved.get(&old.0) };
+        match place {
+            Some(place) => drop(origins.insert(*place, old)),
+            None => gone.push((Some(old), None)),
+        }
+    }
+    let item = |palace, it: Option<(K, T)>| Some(ItemOrFile::with_title(palace, id(it?.0)));
+    let pairs = now.into_iter().map(|new| (origins.remove(&new.0), Some(new))).chain(gone);
+    let changes = pairs.filter_map(|(old, new)| {
+        item_change(item(later.was, old), item(later.now, new), details(old, new))
+    });
+    changes.collect()
+}
+
+fn diff_rooms(later: &LaterItems<'_>) -> Vec<ItemChange> {
+    let id = |it: &RoomId| ItemId::Room(it.clone());
+    diff_items(later, &later.rooms, |it| it.rooms().collect(), id, room::diff_rooms)
+}
+
+fn diff_scrolls(later: &LaterItems<'_>) -> Vec<ItemChange> {
+    let id = |it: &ScrollId| ItemId::Scroll(it.clone());
+    let details = |old: Option<(&ScrollId, &Scroll)>, new: Option<(&ScrollId, &Scroll)>| {
+        // A visit may replace what it has written itself.
+        let (which, scroll) = new.filter(|_| old.is_none())?;
+        let mut compared = [later.was, later.now].into_iter();
+        compared.find_map(|it| diff_with_replaced_scroll(it, &which.room, scroll))
+    };
+    let details = |old, new| details(old, new).unwrap_or_else(|| diff_scroll(old, new));
+    diff_items(later, &later.scrolls, scrolls_by_id, id, details)
+}
+
+fn scrolls_by_id(palace: &Palace) -> BTreeMap<&ScrollId, &Scroll> {
+    palace.scroll_files().filter_map(|(_, which)| Some((which, palace.scroll(which)?))).collect()
 }
 
 /// Returns what a scroll of a room says other than the newest one of `was` that it replaces; `None` if it
@@ -186,11 +155,10 @@ fn replaces_change(was: &[Ulid], now: &[Ulid]) -> Option<ChangeDetail> {
 
 /// Returns the differences of a scroll in its room; `None` if it does not exist.
 fn diff_scroll(
-    was: Option<(&RoomId, &Scroll)>,
-    now: Option<(&RoomId, &Scroll)>,
+    was: Option<(&ScrollId, &Scroll)>,
+    now: Option<(&ScrollId, &Scroll)>,
 ) -> Vec<ChangeDetail> {
-    let moved = was.zip(now).filter(|(was, now)| was.0 != now.0);
-    let moved = moved.map(|(was, _)| ChangeDetail::Moved { from: was.0.clone() });
+    let moved = was.zip(now).and_then(|(was, now)| place_change(&was.0.room, &now.0.room));
     let (was, now) = (was.map(|it| it.1), now.map(|it| it.1));
     let title = |it: Option<&'_ Scroll>| it.map(|it| it.title.clone()).unwrap_or_default();
     let by = |it: Option<&Scroll>| it.map(|it| it.by.clone());
@@ -209,37 +177,15 @@ fn diff_scroll(
     details.into_iter().flatten().collect()
 }
 
-fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemChange> {
-    let (before, after) = (entities_by_name(was), entities_by_name(now));
-    let gone = || before.iter().filter(|(key, _)| !after.contains_key(*key));
-    let mut nameless: BTreeMap<Ulid, &Entity> =
-        gone().filter_map(|(_, it)| Some((it.id?, *it))).collect();
-    let mut renamed = BTreeSet::new();
-    let mut differences = Vec::new();
-    let item = |it: &Entity| ItemOrFile::Item { id: ItemId::Entity(it.name.clone()), title: None };
-    for (key, entity) in &after {
-        let by_id = || nameless.remove(&entity.id?);
-        match before.get(key).copied().or_else(by_id) {
-            Some(old) => {
-                renamed.insert(&old.name);
-                let details = entity::diff_entity(old, entity);
-                differences.extend(changed_place(item(old), item(entity), details));
-            }
-            None => differences.push(added(item(entity), entity::added_entity(entity))),
-        }
-    }
-    let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
-    differences.extend(gone.map(|(_, it)| removed(item(it), entity::removed_entity(it))));
-    differences
+fn diff_entities(later: &LaterItems<'_>) -> Vec<ItemChange> {
+    let id = |(name, _): EntityName<'_>| ItemId::Entity(name.to_owned());
+    let entity = |it: Option<(_, _)>| it.map(|it| it.1);
+    let details = |old, new| entity::diff_entities(entity(old), entity(new));
+    diff_items(later, &later.entities, entities_by_name, id, details)
 }
 
-/// Returns entities by name; a loose end and an entity may have the same name.
-fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
-    palace
-        .graph
-        .entities_and_loose_ends()
-        .map(|it| ((it.name.as_str(), it.is_defined), it))
-        .collect()
+fn entities_by_name(palace: &Palace) -> BTreeMap<EntityName<'_>, &Entity> {
+    palace.graph.entities_and_loose_ends().map(|it| (entity_name(it), it)).collect()
 }
 
 /// Returns the differences of the items that are identified by their files.
@@ -256,14 +202,10 @@ fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let mut differences = Vec::new();
     for (kind, diff_file) in kinds {
         for file in files(kind).collect::<BTreeSet<_>>() {
-            let details = diff_file(was, now, file);
             let id = |palace: &Palace| palace.item_of_kind_in_file(kind, file);
-            let item = |palace: &Palace| id(palace).map(|it| ItemOrFile::with_title(palace, it));
-            differences.extend(match (item(was), item(now)) {
-                (None, new) => new.map(|it| added(it, details)),
-                (Some(old), None) => Some(removed(old, details)),
-                (Some(old), Some(new)) => changed_place(old, new, details),
-            });
+            let item = |palace: &Palace| Some(ItemOrFile::with_title(palace, id(palace)?));
+            let details = diff_file(was, now, file);
+            differences.extend(item_change(item(was), item(now), details));
         }
     }
     differences
@@ -450,6 +392,32 @@ mod tests {
     }
 
     #[test]
+    fn an_entity_without_an_id_keeps_its_file() {
+        let text = |name: &str, more: &str| format!("name: {name}\n{more}");
+        let loose = "relations: [{ type: of, to: Gould }]\n";
+        let was = [text("Old", "genus: Claim\n"), text("Loose", loose)];
+        let now = [text("New", "genus: Claim\n"), text("Loose", "genus: Claim\n")];
+        let files = |[a, b]: &[String; 2]| {
+            let files = [("entities/a.yaml", a), ("entities/b.yaml", b)];
+            let file = |(path, text): (&str, &String)| (path.to_owned(), text.clone());
+            format::parse_palace("test", &files.map(file).into_iter().collect()).0
+        };
+        let diff = diff_palaces(&files(&was), &files(&now), |_, _| None);
+        assert_snapshot!(render::palace_diff(&diff), @"
+        entity Loose: genus Claim added; relation of → Gould removed
+        entity New: renamed from 'Old' to 'New'
+        ");
+    }
+
+    #[test]
+    fn a_copied_scroll_is_added() {
+        let text = "---\ntitle: One\nwritten: 2026-03-01\nby: ada\n---\n\na\n";
+        let path = |room: &str| format!("scrolls/{room}/01K8ZC6V8A4S6C2E3N1R5T7W9A.md");
+        let [hall, crypt] = ["hall", "crypt"].map(path);
+        assert_snapshot!(rendered_diff(&[(&hall, text)], &[(&hall, text), (&crypt, text)]), @"scroll 'One' in crypt: added");
+    }
+
+    #[test]
     fn a_new_scroll_is_compared_with_the_newest_that_it_replaces() {
         let id = |it: char| format!("01K8ZC6V8A4S6C2E3N1R5T7W9{it}");
         let path = |room: &str, it| format!("scrolls/{room}/{}.md", id(it));
@@ -497,8 +465,8 @@ mod tests {
         let now = [("palace.toml", settings), (&kept, &other), (&to, &text), (&new, &text)];
         assert_snapshot!(rendered_diff(&was, &now), @"
         settings: entry hall added; commit auto → manual
-        scroll 'Other' in hall: renamed from 'One' to 'Other'; text changed (1 line)
         scroll 'One' in crypt: moved from hall
+        scroll 'Other' in hall: renamed from 'One' to 'Other'; text changed (1 line)
         scroll 'One' in hall: added
         scroll 'One' in hall: removed
         ");

@@ -22,19 +22,15 @@ pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     details
 }
 
-/// Returns the content of an entity, as added.
-pub(super) fn added_entity(it: &Entity) -> Vec<ChangeDetail> {
-    sort_content(diff_entity(&blank_entity(it), it))
-}
-
-/// Returns the content of an entity, as removed.
-pub(super) fn removed_entity(it: &Entity) -> Vec<ChangeDetail> {
-    sort_content(diff_entity(it, &blank_entity(it)))
-}
-
-/// Returns an entity without content.
-fn blank_entity(it: &Entity) -> Entity {
-    Entity { id: it.id, ..Entity::new_loose_end("") }
+/// Returns the differences of an entity, which may be missing in one state.
+pub(super) fn diff_entities(was: Option<&Entity>, now: Option<&Entity>) -> Vec<ChangeDetail> {
+    let blank = |it: &Entity| Entity { id: it.id, ..Entity::new_loose_end("") };
+    match (was, now) {
+        (Some(was), Some(now)) => diff_entity(was, now),
+        (None, Some(now)) => sort_content(diff_entity(&blank(now), now)),
+        (Some(was), None) => sort_content(diff_entity(was, &blank(was))),
+        (None, None) => Vec::new(),
+    }
 }
 
 fn diff_attributes(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {

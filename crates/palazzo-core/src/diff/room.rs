@@ -2,10 +2,25 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::diff::text::{name_change, sort_content, text_change, value_change};
-use crate::model::{Action, ChangeDetail, ItemElement, Room};
+use crate::diff::text::{name_change, place_change, sort_content, text_change, value_change};
+use crate::model::{Action, ChangeDetail, ItemElement, Room, RoomId};
 
-pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
+/// Returns the differences of a room, which may be missing in one state.
+pub(super) fn diff_rooms(
+    was: Option<(&RoomId, &Room)>,
+    now: Option<(&RoomId, &Room)>,
+) -> Vec<ChangeDetail> {
+    match (was, now) {
+        (Some((from, was)), Some((to, now))) => {
+            place_change(from, to).into_iter().chain(diff_room(was, now)).collect()
+        }
+        (None, Some((_, now))) => sort_content(diff_room(&blank_room(now), now)),
+        (Some((_, was)), None) => sort_content(diff_room(was, &blank_room(was))),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     let id = |it: &Room| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
     details.extend(diff_actions(&was.actions, &now.actions));
@@ -22,16 +37,6 @@ pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     details.extend(text_change("description", &was.description, &now.description));
     details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
     details
-}
-
-/// Returns the content of a room, as added.
-pub(super) fn added_room(it: &Room) -> Vec<ChangeDetail> {
-    sort_content(diff_room(&blank_room(it), it))
-}
-
-/// Returns the content of a room, as removed.
-pub(super) fn removed_room(it: &Room) -> Vec<ChangeDetail> {
-    sort_content(diff_room(it, &blank_room(it)))
 }
 
 /// Returns a room without content.

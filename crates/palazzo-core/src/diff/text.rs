@@ -6,7 +6,7 @@ use std::ops::Range;
 use gix_imara_diff::sources::words;
 use gix_imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-use crate::model::{ChangeDetail, DiffLine, DiffWords, split_lines};
+use crate::model::{ChangeDetail, DiffLine, DiffWords, RoomId, split_lines};
 
 /// Number of context lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -238,6 +238,11 @@ pub(super) fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Op
 /// Returns `None` for an empty text.
 pub(super) fn optional_text(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
+}
+
+/// Returns the change of the place of a room, or of the room of a scroll.
+pub(super) fn place_change(was: &RoomId, now: &RoomId) -> Option<ChangeDetail> {
+    (was != now).then(|| ChangeDetail::Moved { from: was.clone() })
 }
 
 /// Moves names, values and texts before the parts of a new or removed item.

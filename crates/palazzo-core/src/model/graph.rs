@@ -88,6 +88,14 @@ impl Graph {
         self.loose_ends.get(name).map(|(file, _)| &**file)
     }
 
+    /// Returns the file of the entity or the loose end that has the name of `entity` here.
+    pub fn file_of(&self, entity: &Entity) -> Option<&str> {
+        match entity.is_defined {
+            true => self.file_of_entity(&entity.name),
+            false => self.file_of_loose_end(&entity.name),
+        }
+    }
+
     /// Returns the entity or loose end in `file`.
     pub fn entity_in_file(&self, file: &str) -> Option<&Entity> {
         let name = self.files.get(file)?;

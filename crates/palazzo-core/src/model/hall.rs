@@ -8,7 +8,7 @@ pub type GroupHeading = Option<String>;
 /// A boundary between two entities of a grouping.
 ///
 /// It consists of some headings and, if it has all of them, the beginning of a name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HallBoundary {
     /// The first headings of the entities after it.
     pub headings: Vec<GroupHeading>,
@@ -46,7 +46,7 @@ pub enum GroupBy {
 
 /// A section of a grouping that a visitor can enter. It stores boundaries, not entities: each visit
 /// shows the current ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hall {
     /// The grouping that it is a section of.
     pub grouping: Grouping,

@@ -10,7 +10,7 @@ use ulid::Ulid;
 use crate::model::{Action, ActionKind, Grouping};
 
 /// A room (v1 section 4.1): a cluster or theme with a vivid description, actions and doors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Room {
     /// The id, which survives renames; optional in files written by hand.
     pub id: Option<Ulid>,

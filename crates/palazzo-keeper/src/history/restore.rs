@@ -1,20 +1,18 @@
 //! Restores an item as it was.
 
-use ulid::Ulid;
-
 use crate::graph::edit::GraphEdit;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
-use crate::palace::rename_lookup::entity_of;
+use crate::palace::rename_lookup::{entity_of, parse_one_file};
 use crate::palace::resolve;
 use crate::palace::resolve::ResolvedItem;
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal};
-use palazzo_core::format::{self, file_of_item, item_in_file, item_or_settings_in_file};
+use palazzo_core::diff::LaterItems;
+use palazzo_core::format::{self, file_of_item, item_or_settings_in_file};
 use palazzo_core::model::{
     Entity, FileContent, FileDiff, FileEdit, ItemDiff, ItemId, ItemOrFile, Palace, Relation,
-    ScrollId,
 };
 use palazzo_core::render;
 
@@ -80,11 +78,13 @@ struct RestorePlan {
 
 impl RestorePlan {
     fn new(palace: &mut OpenPalace, past: &PastItem) -> Result<Self, Refusal> {
-        let PastItem { file, text, identity, incoming, .. } = past;
-        let current_file = identity.find_item_file(&palace.palace);
+        let PastItem { file, text, incoming, .. } = past;
+        let current_file = past.current_file(&palace.palace);
         let deleted = incoming.iter().filter(|_| current_file.is_none());
         let file = current_file.clone().unwrap_or_else(|| file.clone());
-        reject_occupied_file(palace, &file, identity)?;
+        if current_file.is_none() {
+            reject_occupied_file(palace, &file, &past.item)?;
+        }
         let (edit, relations) = restore_relations(palace, deleted)?;
         // Read the file from the disk, because it may have errors now: do not refuse to restore it.
         let was =
@@ -122,8 +122,16 @@ struct PastItem {
     is_executable: Option<bool>,
     /// The age, date and id of the commit.
     revision: String,
-    identity: ItemIdentity,
     incoming: IncomingRelations,
+}
+
+impl PastItem {
+    /// Returns the file that has the item now, perhaps at another place or under another name.
+    fn current_file(&self, palace: &Palace) -> Option<String> {
+        let was = parse_one_file(&self.file, &self.text);
+        let later = LaterItems::new(&was, palace, |_| false);
+        file_of_item(palace, &later.find(self.item.id()?)?)
+    }
 }
 
 fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<PastItem, Refusal> {
@@ -142,11 +150,10 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     {
         return Err(Refusal::UnreadableFile(finding.clone().into()));
     }
-    let identity = ItemIdentity::for_item(&past.palace, &item, &file);
     let incoming = incoming_relations(&past.palace, &item);
     let modes = past.store().executable_bits(commit.iter().map(|it| &it.id), &[&file])?;
     let is_executable = modes.get(&file).copied();
-    Ok(PastItem { item, file, text, is_executable, revision, identity, incoming })
+    Ok(PastItem { item, file, text, is_executable, revision, incoming })
 }
 
 /// The relations of others to an entity: the name of the source, whether it is defined, and the
@@ -211,63 +218,13 @@ fn with_present_name(palace: &Palace, file: &str, text: &str) -> Result<String, 
 }
 
 /// Refuses if the file contains another item now.
-fn reject_occupied_file(
-    palace: &OpenPalace,
-    file: &str,
-    identity: &ItemIdentity,
-) -> Result<(), Refusal> {
-    let is_same = identity.find_item_file(&palace.palace).is_some();
-    match item_or_settings_in_file(&palace.palace, file)
-        .filter(|it| !is_same && *it != identity.item)
-    {
+fn reject_occupied_file(palace: &OpenPalace, file: &str, item: &ItemOrFile) -> Result<(), Refusal> {
+    match item_or_settings_in_file(&palace.palace, file).filter(|it| it != item) {
         Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` contains another item now, {}; move that file first",
             render::item_label(&other)
         ))),
         None => Ok(()),
-    }
-}
-
-/// Identifies an item in other revisions, where it may have another file or another name: by its
-/// id or its name, else by its file.
-struct ItemIdentity {
-    item: ItemOrFile,
-    id: Option<Ulid>,
-    file: String,
-}
-
-impl ItemIdentity {
-    fn for_item(palace: &Palace, item: &ItemOrFile, file: &str) -> Self {
-        let id = match item.id() {
-            Some(ItemId::Room(id)) => palace.room(id).and_then(|it| it.id),
-            Some(ItemId::Scroll(which)) => Some(which.id),
-            Some(ItemId::Entity(name)) => palace.graph.get(name).and_then(|it| it.id),
-            _ => None,
-        };
-        Self { item: item.clone(), id, file: file.to_owned() }
-    }
-
-    /// Finds the file of the item.
-    fn find_item_file(&self, palace: &Palace) -> Option<String> {
-        let is_same = |id: Option<Ulid>| id.is_some() && id == self.id;
-        let found = match self.item.id()? {
-            ItemId::Room(id) if palace.room(id).is_some() => ItemId::Room(id.clone()),
-            ItemId::Room(_) => {
-                let (id, _) = palace.rooms().find(|(_, it)| is_same(it.id))?;
-                ItemId::Room(id.clone())
-            }
-            ItemId::Scroll(_) => {
-                let (room, it) = palace.scrolls().find(|(_, it)| is_same(Some(it.id)))?;
-                ItemId::Scroll(ScrollId { room: room.clone(), id: it.id })
-            }
-            ItemId::Entity(name) => {
-                let by_id = || palace.graph.iter().find(|it| is_same(it.id));
-                let entity = palace.graph.get(name).or_else(by_id)?;
-                ItemId::Entity(entity.name.clone())
-            }
-            _ => item_in_file(palace, &self.file)?,
-        };
-        file_of_item(palace, &found)
     }
 }
 

@@ -190,7 +190,8 @@ pub(crate) fn entity_of(path: &str, text: &str) -> Option<Entity> {
     parse_one_file(path, text).graph.entity_in_file(path).filter(|it| it.is_defined).cloned()
 }
 
-fn parse_one_file(path: &str, text: &str) -> Palace {
+/// Parses a palace of one file.
+pub(crate) fn parse_one_file(path: &str, text: &str) -> Palace {
     let files = Files::from([(path.to_owned(), text.to_owned())]);
     format::parse_palace("past", &files).0
 }

@@ -3,15 +3,14 @@
 //! Such an item is not in the palace any more, or has another name. So its file is read from the
 //! commits that the client has seen.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use ulid::Ulid;
+use std::collections::BTreeMap;
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use crate::palace::room_scope::RoomScope;
+use palazzo_core::diff::LaterItems;
 use palazzo_core::format::{self, PalacePath, item_in_file};
-use palazzo_core::model::{CommitId, Entity, Files, ItemId, Palace, RoomId, ScrollId, WorkSubject};
+use palazzo_core::model::{CommitId, Files, ItemId, Palace, RoomId, WorkStatus, WorkSubject};
 use palazzo_core::render::{in_quotes, name_in_sentence, truncate};
 use palazzo_core::visit::{ChangedItem, ChangesSinceVisit, ItemChange};
 
@@ -49,15 +48,22 @@ pub(crate) fn add_changed_items(
         }
     }
     let (before, _) = format::parse_palace(&open.palace.settings.name, &files);
-    let ids = ItemsById::of_items_in(&before, &open.palace);
+    let is_new = |it: &ItemId| match it {
+        ItemId::Room(id) => since.rooms.contains_key(id),
+        _ => true,
+    };
+    let later = LaterItems::new(&before, &open.palace, is_new);
     for path in files.keys() {
-        let by = authors.get(path.as_str()).copied().unwrap_or_default().to_owned();
-        if let Some(changed) = changed_item(open, &before, &ids, path, by) {
-            forget_renamed_item(&changed, since);
-            since.changed_items.push(changed);
+        let is_loose_end = before.graph.entity_in_file(path).is_some_and(|it| !it.is_defined);
+        let item = item_in_file(&before, path).filter(|_| !is_loose_end);
+        let Some(item) = item else { continue };
+        let now = later.find(&item);
+        follow_item(&item, now.as_ref(), since);
+        if let Some(change) = item_change(open, &before, path, (&item, now.as_ref())) {
+            let by = authors.get(path.as_str()).copied().unwrap_or_default().to_owned();
+            since.changed_items.push(changed_item(&before, path, item, change, by));
         }
     }
-    follow_moved_scrolls(&before, &ids, since);
     Ok(())
 }
 
@@ -90,14 +96,17 @@ fn may_contain_changed_item(open: &OpenPalace, path: &str) -> bool {
     match PalacePath::parse(path) {
         Ok(PalacePath::Entity) => true,
         Ok(PalacePath::Room(_) | PalacePath::Scroll(_)) => is_deleted,
-        Ok(PalacePath::Task) => {
-            is_deleted || open.palace.tasks.get(path).is_some_and(|it| !it.status.is_open())
-        }
-        Ok(PalacePath::Process) => {
-            is_deleted || open.palace.processes.get(path).is_some_and(|it| !it.status.is_open())
+        Ok(PalacePath::Task | PalacePath::Process) => {
+            is_deleted || work_in_file(&open.palace, path).is_some_and(|(it, _)| !it.is_open())
         }
         _ => false,
     }
+}
+
+/// Returns the status and the subject of the task or the process in a file.
+fn work_in_file<'a>(palace: &'a Palace, path: &str) -> Option<(WorkStatus, &'a WorkSubject)> {
+    let task = palace.tasks.get(path).map(|it| (it.status, &it.subject));
+    task.or_else(|| palace.processes.get(path).map(|it| (it.status, &it.subject)))
 }
 
 /// Reads a file as of the newest of the commits that have it.
@@ -114,147 +123,61 @@ fn read_seen_file(
     Ok(None)
 }
 
-/// Where the items of an earlier state are now, by id.
-struct ItemsById<'a> {
-    entities: BTreeMap<Ulid, &'a str>,
-    rooms: BTreeMap<Ulid, &'a RoomId>,
-    scrolls: BTreeMap<Ulid, &'a RoomId>,
-}
-
-impl<'a> ItemsById<'a> {
-    /// Finds in the palace `now` the items that `before` has.
-    fn of_items_in(before: &Palace, now: &'a Palace) -> Self {
-        let mut found =
-            Self { entities: BTreeMap::new(), rooms: BTreeMap::new(), scrolls: BTreeMap::new() };
-        let has_gone = |it: &&Entity| now.graph.get(&it.name).is_none();
-        let gone: BTreeSet<_> =
-            before.graph.iter().filter(has_gone).filter_map(|it| it.id).collect();
-        if !gone.is_empty() {
-            let entities = now.graph.iter().filter_map(|it| Some((it.id?, it.name.as_str())));
-            found.entities = entities.filter(|(id, _)| gone.contains(id)).collect();
-        }
-        if before.rooms().len() > 0 {
-            found.rooms = now.rooms().filter_map(|(id, it)| Some((it.id?, id))).collect();
-        }
-        if before.scrolls().next().is_some() {
-            found.scrolls = now.scrolls().map(|(room, it)| (it.id, room)).collect();
-        }
-        found
-    }
-}
-
-/// Returns the item that a file contained before, and what happened to it; `None` if it has the
-/// same name as before. `by` is the author of the change.
-fn changed_item(
+/// Returns what happened to an item that was in the file at `path`; `now` is the item that it has
+/// become. `None` if it has the same name as before.
+fn item_change(
     open: &OpenPalace,
     before: &Palace,
-    ids: &ItemsById<'_>,
     path: &str,
-    by: String,
-) -> Option<ChangedItem> {
-    let palace = &open.palace;
-    let item = item_in_file(before, path)?;
-    let name = before.title_of_item(&item).unwrap_or_default();
-    let changed = |change| ChangedItem {
-        item: item.clone(),
-        name: name.clone(),
-        genus: None,
-        subject: WorkSubject::default(),
-        change,
-        by,
-    };
-    match &item {
-        ItemId::Room(id) => {
-            let room = before.room(id)?;
-            let new = room.id.and_then(|it| ids.rooms.get(&it));
-            let change = new.map_or(ItemChange::Deleted, |it| ItemChange::Renamed(it.to_string()));
-            Some(ChangedItem { name: room.name.clone(), ..changed(change) })
-        }
-        ItemId::Entity(name) => {
-            let (genus, change) = changed_entity(open, before, ids, path)?;
-            Some(ChangedItem { name: name.clone(), genus: Some(genus), ..changed(change) })
-        }
-        ItemId::Scroll(which) => {
-            (!ids.scrolls.contains_key(&which.id)).then(|| changed(ItemChange::Deleted))
-        }
-        ItemId::Task(_) => {
-            let task = before.tasks.get(path)?;
-            let now = palace.tasks.get(path).map(|it| it.status.is_open());
-            let change = completion_or_deletion(open, path, task.status.is_open(), now)?;
-            Some(ChangedItem { subject: task.subject.clone(), ..changed(change) })
-        }
-        ItemId::Process(_) => {
-            let process = before.processes.get(path)?;
-            let now = palace.processes.get(path).map(|it| it.status.is_open());
-            let change = completion_or_deletion(open, path, process.status.is_open(), now)?;
-            Some(ChangedItem { subject: process.subject.clone(), ..changed(change) })
-        }
-        ItemId::Drawer(_) | ItemId::Diary(_) | ItemId::Genus(_) => None,
-    }
-}
-
-/// Returns the genus of the entity that a file contained before, and what happened to it, if no
-/// entity has its name now.
-fn changed_entity(
-    open: &OpenPalace,
-    before: &Palace,
-    ids: &ItemsById<'_>,
-    path: &str,
-) -> Option<(String, ItemChange)> {
-    let graph = &open.palace.graph;
-    let entity = before.graph.entity_in_file(path).filter(|it| it.is_defined)?;
-    if graph.get(&entity.name).is_some() {
-        return None;
-    }
-    let with_id = entity.id.and_then(|it| ids.entities.get(&it).copied());
-    let new = with_id.or_else(|| graph.entity_in_file(path).map(|it| it.name.as_str()));
-    let change = match new {
-        Some(new) => ItemChange::Renamed(new.to_owned()),
-        // A file that cannot be read is not deleted.
-        None if open.has_file(path) => return None,
-        None => ItemChange::Deleted,
-    };
-    Some((entity.genus.clone(), change))
-}
-
-/// Returns what happened to a task or a process that `was_open`, and that `is_open` now if its file
-/// can be read.
-fn completion_or_deletion(
-    open: &OpenPalace,
-    path: &str,
-    was_open: bool,
-    is_open: Option<bool>,
+    (item, now): (&ItemId, Option<&ItemId>),
 ) -> Option<ItemChange> {
-    match is_open {
-        Some(false) if was_open => Some(ItemChange::Completed),
-        None if !open.has_file(path) => Some(ItemChange::Deleted),
-        _ => None,
+    let is_done = |palace| work_in_file(palace, path).is_some_and(|(it, _)| !it.is_open());
+    match now {
+        Some(ItemId::Room(new)) if now != Some(item) => Some(ItemChange::Renamed(new.to_string())),
+        Some(ItemId::Entity(new)) if now != Some(item) => Some(ItemChange::Renamed(new.clone())),
+        Some(_) if is_done(&open.palace) && !is_done(before) => Some(ItemChange::Completed),
+        Some(_) => None,
+        // A file that cannot be read is not deleted.
+        None if open.has_file(path) && item_in_file(&open.palace, path).is_none() => None,
+        None => Some(ItemChange::Deleted),
     }
 }
 
-/// Removes the new name of an item from the changes: its rename is listed.
-fn forget_renamed_item(changed: &ChangedItem, since: &mut ChangesSinceVisit) {
-    let ItemChange::Renamed(new) = &changed.change else { return };
-    match changed.item {
-        ItemId::Entity(_) => {
+/// Describes an item as it was before its change.
+fn changed_item(
+    before: &Palace,
+    path: &str,
+    item: ItemId,
+    change: ItemChange,
+    by: String,
+) -> ChangedItem {
+    let name = match &item {
+        ItemId::Room(id) => Some(before.room_name(id)),
+        ItemId::Entity(name) => Some(name.clone()),
+        _ => before.title_of_item(&item),
+    };
+    let genus = before.graph.entity_in_file(path).map(|it| it.genus.clone());
+    let subject = work_in_file(before, path).map(|it| it.1.clone()).unwrap_or_default();
+    ChangedItem { item, name: name.unwrap_or_default(), genus, subject, change, by }
+}
+
+/// Lists an item under its new name or place as it was listed: a renamed room or entity not as
+/// changed, and a moved scroll as unread, or not as new.
+fn follow_item(item: &ItemId, now: Option<&ItemId>, since: &mut ChangesSinceVisit) {
+    match (item, now) {
+        (ItemId::Entity(old), Some(ItemId::Entity(new))) if old != new => {
             since.entities.values_mut().for_each(|it| it.retain(|name| name != new));
         }
-        ItemId::Room(_) => since.rooms.retain(|it, _| it.to_string() != *new),
+        (ItemId::Room(old), Some(ItemId::Room(new))) if old != new => {
+            since.rooms.remove(new);
+        }
+        (ItemId::Scroll(old), Some(ItemId::Scroll(moved))) => {
+            match since.unread_scrolls.remove(old) {
+                true => since.unread_scrolls.insert(moved.clone()),
+                false => since.unread_scrolls.remove(moved),
+            };
+        }
         _ => {}
-    }
-}
-
-/// Keeps scrolls that were moved to another room as they were: unread, or not new.
-fn follow_moved_scrolls(before: &Palace, ids: &ItemsById<'_>, since: &mut ChangesSinceVisit) {
-    for (room, scroll) in before.scrolls() {
-        let Some(new_room) = ids.scrolls.get(&scroll.id) else { continue };
-        let moved = ScrollId { room: (*new_room).clone(), id: scroll.id };
-        let was_unread =
-            since.unread_scrolls.remove(&ScrollId { room: room.clone(), id: scroll.id });
-        match was_unread {
-            true => since.unread_scrolls.insert(moved),
-            false => since.unread_scrolls.remove(&moved),
-        };
     }
 }
 

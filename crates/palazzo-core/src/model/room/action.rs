@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::model::{Hall, RoomRef};
 
 /// One numbered choice (v1 section 4.1).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Action {
     /// The text in the menu; a merge of two rooms matches actions by it.
     pub label: String,
@@ -14,7 +14,7 @@ pub struct Action {
 }
 
 /// The effect of an action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
     /// Goes to another room.
     Navigate(NavigationTarget),
@@ -40,7 +40,7 @@ pub enum ActionKind {
 }
 
 /// The target of a navigate action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NavigationTarget {
     /// The target room, built or not.
     pub room: RoomRef,

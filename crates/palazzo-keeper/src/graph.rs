@@ -8,6 +8,7 @@ pub(crate) mod edit;
 pub(crate) mod get_relationships;
 pub(crate) mod list_entities;
 pub(crate) mod merge;
+pub(crate) mod name_spelling;
 pub(crate) mod references;
 pub(crate) mod relations;
 mod relative_dates;

@@ -7,11 +7,13 @@ use chrono::NaiveDate;
 
 use crate::graph::edit::GraphEdit;
 use crate::graph::merge::{extend_entity, merge_entity};
+use crate::graph::name_spelling::{
+    case_variant_note, resolve_relation_targets, unify_entity_name_spelling, unify_genus_spelling,
+};
 use crate::graph::relations;
 use crate::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    resolve_relation_targets, unify_entity_name_spelling, unify_genus_spelling,
-    unreadable_date_note, with_initial_status,
+    find_new_violations, new_fault_notes, reject_violations, unreadable_date_note,
+    with_initial_status,
 };
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;

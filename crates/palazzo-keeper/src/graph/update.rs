@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::graph::edit::GraphEdit;
 use crate::graph::merge::merge_entity;
+use crate::graph::name_spelling::{
+    case_variant_note, resolve_relation_targets, unify_genus_spelling,
+};
 use crate::graph::relations;
 use crate::graph::relations::RelationRemoval;
 use crate::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    resolve_relation_targets, unify_genus_spelling, unreadable_date_note,
+    find_new_violations, new_fault_notes, reject_violations, unreadable_date_note,
 };
 use crate::graph::{references, resolve_current_entity_name};
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};

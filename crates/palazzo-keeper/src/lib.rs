@@ -32,6 +32,7 @@ mod session;
 mod snapshot;
 mod sync;
 mod templates;
+mod user_state;
 mod visit_store;
 mod walk;
 mod work;
@@ -155,6 +156,10 @@ pub use crate::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
     read_template,
 };
+pub use crate::user_state::{
+    add_client_setup, client_setups, last_home, remember_home, remove_client_setup,
+    remove_unused_setup_state,
+};
 pub use crate::walk::choices::{
     ActionToolCall, Choice, ChoiceOutcome, CompletionCandidates, Everything, EverythingPart,
     list_completion_candidates, read_by_name,
@@ -203,48 +208,12 @@ pub use snapshot::SnapshotReader;
 pub use visit_store::VisitStore;
 
 use palazzo_core::format;
-use palazzo_core::model::{ClientSetup, FileKind};
+use palazzo_core::model::FileKind;
 use palazzo_store as store;
 
 /// Reads a text file anywhere on the disk, which the user has named.
 pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
     store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
-}
-
-/// Returns the home that the user named last, from the folder for the state of this program.
-pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
-    store::read_last_home(state_folder)
-}
-
-/// Stores the home that the user has named.
-pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
-    Ok(store::write_last_home(state_folder, home)?)
-}
-
-/// Removes what `palazzo setup` keeps in the folder for the state of this program, if it is of no use
-/// any more: records of nothing, and a last home that `is_unused`.
-pub fn remove_unused_setup_state(
-    state_folder: &Path,
-    is_unused: impl FnOnce(&Path) -> bool,
-) -> Result<(), Refusal> {
-    store::remove_empty_client_setups(state_folder)?;
-    Ok(store::forget_last_home_if(state_folder, is_unused)?)
-}
-
-/// Lists what `palazzo setup` has written into the configurations of clients.
-pub fn client_setups(state_folder: &Path) -> Result<Vec<ClientSetup>, Refusal> {
-    Ok(store::read_client_setups(state_folder)?)
-}
-
-/// Stores what `palazzo setup` writes into the configuration of a client, in place of an older
-/// record for this file and name.
-pub fn add_client_setup(state_folder: &Path, setup: &ClientSetup) -> Result<(), Refusal> {
-    Ok(store::add_client_setup(state_folder, setup)?)
-}
-
-/// Removes the record for an entry of a file.
-pub fn remove_client_setup(state_folder: &Path, file: &Path, name: &str) -> Result<(), Refusal> {
-    Ok(store::remove_client_setup(state_folder, file, name)?)
 }
 
 /// Lists the palaces of a home by their folders: the home itself if it is a palace; none if it

@@ -1,6 +1,7 @@
 //! The pages of the palaces of a home: collects what they show. The first page of a home with
 //! several palaces, and the pages of proposals, are here.
 
+mod item;
 mod lists;
 pub(crate) mod live;
 mod log;
@@ -118,9 +119,9 @@ fn page_content(
     match target {
         PageTarget::Room(room) => room::room_content(page, room.as_ref()),
         PageTarget::Map => room::map_content(page),
-        PageTarget::Scroll(scroll) => lists::scroll_content(page, scroll),
-        PageTarget::File(path) => lists::file_content(page, path),
-        PageTarget::Entity(name) => lists::entity_content(page, name),
+        PageTarget::Scroll(scroll) => item::scroll_content(page, scroll),
+        PageTarget::File(path) => item::file_content(page, path),
+        PageTarget::Entity(name) => item::entity_content(page, name),
         PageTarget::Index { genus, page: number } => {
             Ok(lists::index_content(page, genus.as_deref(), *number))
         }

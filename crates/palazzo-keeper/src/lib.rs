@@ -125,8 +125,8 @@ pub use crate::merge_driver::{
     FileMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};
+pub use crate::pages::map::render_map_app;
 pub use crate::pages::request::{PageRequest, PageTarget, parse_page_path};
-pub use crate::pages::room::render_map_app;
 pub use crate::pages::whole_palace::{WholePalaceRequest, render_whole_palace};
 pub use crate::pages::{render_page, render_refusal_page};
 pub use crate::palace::change_plan::ChangeMode;

@@ -5,9 +5,10 @@ mod item;
 mod lists;
 pub(crate) mod live;
 mod log;
+pub(crate) mod map;
 mod page_session;
 pub(crate) mod request;
-pub(crate) mod room;
+mod room;
 mod side_by_side;
 pub(crate) mod whole_palace;
 
@@ -118,7 +119,7 @@ fn page_content(
 ) -> Result<PageContent, Refusal> {
     match target {
         PageTarget::Room(room) => room::room_content(page, room.as_ref()),
-        PageTarget::Map => room::map_content(page),
+        PageTarget::Map => map::map_content(page),
         PageTarget::Scroll(scroll) => item::scroll_content(page, scroll),
         PageTarget::File(path) => item::file_content(page, path),
         PageTarget::Entity(name) => item::entity_content(page, name),

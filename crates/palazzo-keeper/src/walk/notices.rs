@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 use crate::palace::OpenPalace;
 use crate::palace::room_scope::RoomScope;
 use crate::walk::changes_since_visit;
-use crate::work::work_view;
+use crate::work::{list_open_work, work_view};
 use palazzo_core::format::{PalacePath, room_path};
-use palazzo_core::model::{
-    ItemId, OpenConflict, Palace, Reader, Room, RoomId, ScrollId, WorkSubject,
-};
+use palazzo_core::model::{OpenConflict, Palace, Reader, Room, RoomId, ScrollId};
 use palazzo_core::render::{self, Notice, RoomView};
 use palazzo_core::visit::ChangesSinceVisit;
 
@@ -80,18 +78,6 @@ fn renamed_entry_notice(palace: &Palace, here: &RoomId) -> Option<Notice> {
         "The entry room `{entry}` is `{here}` now · `palazzo check --fix` changes the entry"
     );
     (is_missing && is_renamed).then_some(Notice(text))
-}
-
-/// Returns the open processes and the open tasks whose subject `is_listed`.
-pub(crate) fn list_open_work(
-    palace: &Palace,
-    is_listed: impl Fn(&WorkSubject) -> bool,
-) -> [Vec<ItemId>; 2] {
-    let open =
-        palace.processes.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
-    let processes = open.map(|(file, _)| ItemId::Process(file.clone())).collect();
-    let open = palace.tasks.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
-    [processes, open.map(|(file, _)| ItemId::Task(file.clone())).collect()]
 }
 
 /// Returns the notices in a room; `since` are the changes of others since the last visit.

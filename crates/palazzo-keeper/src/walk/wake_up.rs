@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 
 use crate::mempalace::facts::fact_record;
 use crate::palace::OpenPalace;
-use crate::walk::hand_over::{find_hand_over, is_example};
+use crate::templates::is_example;
+use crate::walk::hand_over::find_hand_over;
 use crate::walk::notices::needs_history;
 use crate::walk::show_item::render_scroll;
 use crate::work::{list_open_work, work_view};

@@ -180,7 +180,7 @@ pub use crate::walk::resources::{
     ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
     present_workspace_key, read_resource, render_resource, resolve_uri,
 };
-pub use crate::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
+pub use crate::walk::show::{show_map, show_map_as_json, show_map_as_svg};
 pub use crate::walk::show_item::{ItemDescription, describe_item, show_item};
 pub use crate::walk::wake_up::{
     DEFAULT_WAKE_UP_TOKENS, MIN_WAKE_UP_TOKENS, list_places_to_write, wake_up,
@@ -188,7 +188,7 @@ pub use crate::walk::wake_up::{
 pub use crate::work::processes::{NewProcess, ProcessChange, advance_process, start_process};
 pub use crate::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::work::tasks::{NewTask, TaskChange, complete_task, create_task};
-pub use crate::workspaces::CallCommits;
+pub use crate::workspaces::{CallCommits, palace_by_name};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use http_access::HttpAccess;

@@ -16,7 +16,8 @@ use crate::workspaces::create::{available_directory_name, create_palace};
 use crate::{Caller, ChangeCounters, Keeper, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitId, Files, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text, quoted,
+    CommitId, Files, Palace, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text,
+    quoted,
 };
 use palazzo_core::render;
 use palazzo_core::visit::VisitKey;
@@ -461,6 +462,12 @@ pub(crate) fn open_as_of(
     Ok(key)
 }
 
+/// Returns a palace of the home as it is in memory.
+pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Palace, Refusal> {
+    let workspace = keeper.find_workspace(name)?;
+    keeper.open_workspace(&workspace).map(|open| &*open.palace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,6 +492,13 @@ mod tests {
         for name in ["kueche", "KUECHE", "große küche", " GROßE KÜCHE\n"] {
             assert_eq!(find(&home, name).unwrap(), "kueche", "{name}");
         }
+    }
+
+    #[test]
+    fn a_palace_in_memory_is_found_by_name_in_any_case() {
+        let mut home = home_with(&[]);
+        let palace = palace_by_name(&mut home.keeper, "KEEP").unwrap();
+        assert_eq!(palace.settings.name, "Keep");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod caller;
 mod conflicts;
+mod diff_driver;
 mod editor;
 mod error;
 mod graph;
@@ -42,6 +43,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::conflicts::resolve::{ResolvedConflict, command_to_finish_merge, resolve_conflict};
 pub use crate::conflicts::{conflict_file, list_conflicts};
+pub use crate::diff_driver::{compare_file_versions, textconv_file};
 pub use crate::editor::EditorPalace;
 pub use crate::editor::completion::{Completion, CompletionKind, CompletionList};
 pub use crate::editor::findings::EditorFinding;
@@ -67,7 +69,6 @@ pub use crate::graph::relations::RelationRemoval;
 pub use crate::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
 pub use crate::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::history::diff::{PalaceDiff, diff_palace};
-pub use crate::history::item_diffs::{compare_file_versions, textconv_file};
 pub use crate::history::log::{CommitLog, LogFilter, LoggedCommit, blame_item, list_commits};
 pub use crate::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::history::revert::{KeepReason, KeptFile, UndoOutcome};

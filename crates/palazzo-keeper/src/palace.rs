@@ -3,7 +3,7 @@
 mod change_files;
 pub(crate) mod change_plan;
 pub(crate) mod entity_cache;
-pub(crate) mod entity_faults;
+pub(crate) mod faulty_entities;
 pub(crate) mod file_states;
 pub(crate) mod findings;
 pub(crate) mod item_edits;

@@ -91,7 +91,7 @@ pub(crate) fn room_notices(
     let changes =
         since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, reader.now));
     let work = work_notices(palace, &scope, reader);
-    let faults = palace.entity_faults().room_notice(&palace.palace.graph, &scope);
+    let faults = palace.faulty_entities().room_notice(&palace.palace.graph, &scope);
     let notices = changes.into_iter().flatten().chain(work).chain(faults);
     let is_entry = palace.palace.entry_room() == Some(room);
     let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));

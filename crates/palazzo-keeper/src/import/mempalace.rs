@@ -23,7 +23,7 @@ use palazzo_core::exchange::{
 };
 use palazzo_core::format::{self, new_diary_entry_path};
 use palazzo_core::model::{
-    DiaryEntry, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, WingRoomNames, fold_name,
+    DiaryEntry, DisplayWingRoom, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, fold_name,
 };
 use palazzo_core::render;
 
@@ -50,7 +50,7 @@ pub struct MempalaceImportSummary {
 
 /// The data to import, with names that are valid here.
 struct ImportItems {
-    drawers: Vec<(WingRoomNames, Drawer)>,
+    drawers: Vec<(DisplayWingRoom, Drawer)>,
     entries: Vec<(String, DiaryEntry)>,
     entities: Vec<Entity>,
     facts: Vec<ImportedFact>,
@@ -289,7 +289,7 @@ impl ImportItems {
     }
 }
 
-fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoomNames, Drawer) {
+fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (DisplayWingRoom, Drawer) {
     let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
     let drawer = Drawer {
         id,
@@ -301,7 +301,7 @@ fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
         text: it.text.replace('\0', "\u{fffd}"),
     };
-    (WingRoomNames { wing, room }, drawer)
+    (DisplayWingRoom { wing, room }, drawer)
 }
 
 fn convert_diary_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::palace::change_plan::{
-    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, missing_schema_edits, palazzo_folder_edit,
+    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, missing_schema_edits,
+    palazzo_folder_creation,
 };
 use crate::palace::open_palace::OpenPalace;
 use crate::{Caller, Refusal};
@@ -89,7 +90,7 @@ impl OpenPalace {
         let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
         let schemas = missing_schema_edits(&self.store, new);
         edits.extend(schemas);
-        edits.extend(palazzo_folder_edit(&self.store, edits));
+        edits.extend(palazzo_folder_creation(&self.store, edits));
     }
 
     /// Makes a planned change, if the files are as they were when it was planned.

@@ -80,7 +80,7 @@ pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::import::mine::{
     MineSummary, MinedCounts, MinedFile, SourceFile, file_mined_texts, is_palace_file,
 };
-pub use crate::import::{ImportOptions, RedactedSecret, redact_messages};
+pub use crate::import::{ImportOptions, RedactedSecret, redact_faults_and_notes};
 pub use crate::items::delete_items::delete_items;
 pub use crate::items::move_item::move_item;
 pub use crate::items::{ItemChangeReport, ItemChangeVerb};

@@ -9,7 +9,9 @@ use ulid::Ulid;
 use crate::graph::edit::GraphEdit;
 use crate::graph::rules::with_initial_status;
 use crate::import::mine::{FilingPlanner, sanitize_name};
-use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages};
+use crate::import::{
+    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_faults_and_notes,
+};
 use crate::mempalace::drawers::MAX_NAME_CHARS;
 use crate::mempalace::fact_changes::{
     has_same_kind_and_object, placeholder_entity, resolve_spelling,
@@ -73,8 +75,8 @@ pub fn import_mempalace(
 ) -> Result<MempalaceImportSummary, Refusal> {
     let (dry, mut redactions) = (options.mode.is_dry_run(), Redactions::new(options));
     let mut data = exchange::convert_mempalace_tables(tables, to_utc);
-    let errors = redact_messages(std::mem::take(&mut data.faults), options);
-    let notes = redact_messages(std::mem::take(&mut data.notes), options);
+    let errors = redact_faults_and_notes(std::mem::take(&mut data.faults), options);
+    let notes = redact_faults_and_notes(std::mem::take(&mut data.notes), options);
     let names = redact_data(&mut redactions, &mut data);
     let import = ImportItems::from_mempalace_data(data, (redactions, names), caller.now, || {
         new_id(&mut keeper.id_generator, caller.now)

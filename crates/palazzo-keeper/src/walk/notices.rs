@@ -37,11 +37,11 @@ pub(crate) fn needs_history(palace: &Palace) -> bool {
 pub(crate) fn may_have_renamed_rooms(palace: &Palace, room: &RoomId) -> bool {
     unbuilt_exits(palace, room).next().is_some()
         || palace.missing_rooms_with_scrolls().len() > 0
-        || has_missing_entry(palace)
+        || has_unbuilt_entry_room(palace)
 }
 
 /// Returns true if the entry room of the settings does not exist; it may have been renamed.
-pub(crate) fn has_missing_entry(palace: &Palace) -> bool {
+pub(crate) fn has_unbuilt_entry_room(palace: &Palace) -> bool {
     let entry = palace.settings.entry.as_ref().map(|it| palace.resolve_room(it, None));
     entry.is_some_and(|it| it.is_ok_and(|it| palace.room(&it).is_none()))
 }

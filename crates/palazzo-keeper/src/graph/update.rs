@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::merge::merge_entity;
 use crate::graph::name_spelling::{
     case_variant_note, resolve_relation_targets, unify_genus_spelling,
@@ -159,7 +159,7 @@ fn update_entity_and_references(
 /// each referred to an old name.
 fn plan_rename_edits(
     open: &mut OpenPalace,
-    mut edit: GraphEdit,
+    mut edit: EntityFileEdits,
     was: &str,
     name: &str,
     old_names: &[String],
@@ -190,7 +190,7 @@ pub(crate) fn plan_update(
     let was = resolve_current_entity_name(&open.palace, &change.name)?;
     let merged = names_to_merge(&open.palace, &was, change)?;
     let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
-    let mut edit = GraphEdit::default();
+    let mut edit = EntityFileEdits::default();
     let old = require_entity_mut(&mut edit, open, &was)?.clone();
     let (mut new, notes) = apply_change_to_copy(&open.palace.graph, &old, change)?;
     let all: Vec<_> = merged.iter().chain([&was]).cloned().collect();
@@ -231,7 +231,7 @@ pub(crate) fn plan_update(
 
 /// Returns an entity that must exist, for a change.
 fn require_entity_mut<'a>(
-    edit: &'a mut GraphEdit,
+    edit: &'a mut EntityFileEdits,
     open: &mut OpenPalace,
     name: &str,
 ) -> Result<&'a mut Entity, Refusal> {

@@ -2,7 +2,7 @@
 
 use ulid::Ulid;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
@@ -172,8 +172,8 @@ pub struct RestoredRelationCounts {
 fn restore_relations<'a>(
     palace: &mut OpenPalace,
     relations: impl Iterator<Item = &'a (String, bool, Relation)>,
-) -> Result<(GraphEdit, RestoredRelationCounts), Refusal> {
-    let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelationCounts::default());
+) -> Result<(EntityFileEdits, RestoredRelationCounts), Refusal> {
+    let (mut edit, mut counts) = (EntityFileEdits::default(), RestoredRelationCounts::default());
     for (from, is_defined, relation) in relations {
         let source = match is_defined {
             true => edit.entity_mut(palace, from)?,

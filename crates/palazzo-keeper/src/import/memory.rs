@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::graph::edit::{GraphEdit, OversizedEntities};
+use crate::graph::entity_file_edits::{EntityFileEdits, OversizedEntities};
 use crate::graph::rules::with_initial_status;
 use crate::import::{
     ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_faults_and_notes,
@@ -127,8 +127,8 @@ fn plan_import(
     (entities, relations): (&[Entity], &[Triple]),
     redactions: &Redactions,
     oversized: &OversizedEntities,
-) -> Result<(GraphEdit, MemoryImportSummary), Refusal> {
-    let (mut edit, mut summary) = (GraphEdit::default(), MemoryImportSummary::default());
+) -> Result<(EntityFileEdits, MemoryImportSummary), Refusal> {
+    let (mut edit, mut summary) = (EntityFileEdits::default(), MemoryImportSummary::default());
     let mut redacted = SecretNumbers::new();
     for entity in entities.iter().filter(|it| !oversized.contains_key(&it.name)) {
         let old = open.palace.graph.get(&entity.name);

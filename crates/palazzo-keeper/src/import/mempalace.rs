@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 use ulid::Ulid;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::rules::with_initial_status;
 use crate::import::mine::{FilingPlanner, sanitize_name};
 use crate::import::{
@@ -253,8 +253,8 @@ impl ImportItems {
         &self,
         open: &mut OpenPalace,
         redacted: &mut SecretNumbers,
-    ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
-        let mut edit = GraphEdit::default();
+    ) -> Result<(EntityFileEdits, usize, Vec<String>), Refusal> {
+        let mut edit = EntityFileEdits::default();
         for it in &self.entities {
             // Do not create an entity for a name that could mean several existing ones.
             let Ok(name) = resolve_spelling(&open.palace.graph, &it.name) else { continue };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{
+use crate::palace::reference_edits::{
     ReferenceChange, plan_reference_edits_in_rooms, plan_reference_edits_in_work,
 };
 use palazzo_core::format::{ReferenceKind, change_query_references};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{
+use crate::palace::reference_edits::{
     ReferenceChange, plan_reference_edit, plan_reference_edits_in_rooms,
     plan_reference_edits_in_work, plan_room_edit, plan_subject_edit,
 };

@@ -129,7 +129,7 @@ impl EntityFileEdits {
 
     /// Renames the file of an entity for its new name and genus, if the file had the standard name.
     /// The new file may replace one that this edit removes.
-    pub(crate) fn update_file_name(&mut self, open: &OpenPalace, name: &str) {
+    pub(crate) fn rename_file_if_standard(&mut self, open: &OpenPalace, name: &str) {
         let Some(path) = self.paths.get(&(name.to_owned(), true)) else { return };
         let Some(EditedFile { old: Some(old), now: Some(now), .. }) = self.files.get(path) else {
             return;
@@ -371,7 +371,7 @@ mod tests {
             TestHome::new(&[(file, ADA.1)]).run(|session| {
                 let mut edit = EntityFileEdits::default();
                 edit.entity_mut(session.palace, "Ada").unwrap().unwrap().name = "Eve".to_owned();
-                edit.update_file_name(session.palace, "Ada");
+                edit.rename_file_if_standard(session.palace, "Ada");
                 let edits = edit.into_edits().unwrap().into_iter();
                 edits.map(|it| (it.path, it.now.is_some())).collect::<Vec<_>>()
             })

@@ -172,7 +172,7 @@ fn plan_rename_edits(
     for other in merged {
         edit.remove_entity(other, true);
     }
-    edit.update_file_name(open, was);
+    edit.rename_file_if_standard(open, was);
     let mut edits = edit.into_edits()?;
     let [rooms, works] = references::plan_rename_in_rooms_and_work(open, old_names, name)?;
     let is_process = |it: &&FileEdit| PalacePath::parse(&it.path) == Ok(PalacePath::Process);

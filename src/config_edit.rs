@@ -97,9 +97,9 @@ impl ConfigFormat {
         merged.extend(fields.clone());
         let (mark, body) = split_mark(text);
         let body = match self {
-            Self::Json => jsonc::update(body, place, fields),
-            Self::Toml => toml::update(body, place, fields),
-            Self::Yaml => yaml::update(body, place, fields),
+            Self::Json => jsonc::update_existing(body, place, fields),
+            Self::Toml => toml::update_existing(body, place, fields),
+            Self::Yaml => yaml::update_existing(body, place, fields),
         }?;
         set_entry(&mut meant, place, &merged);
         let text = format!("{mark}{body}");

@@ -209,7 +209,7 @@ fn read_file(args: &Args, input: &MineInput, unfiled: &mut Unfiled) -> MinedFile
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
     for (all, new) in [(&mut unfiled.faults, faults), (&mut unfiled.notes, notes)] {
-        let new = keeper::redact_messages(new, args.import.options()).into_iter();
+        let new = keeper::redact_faults_and_notes(new, args.import.options()).into_iter();
         all.extend(new.map(|it| format!("{}: {it}", path_text(&input.path))));
     }
     MinedFile { source: input.source.clone(), texts }

@@ -81,7 +81,7 @@ pub(super) fn insert(
     Ok((text, InsertionTrace { created, after, ..InsertionTrace::default() }))
 }
 
-pub(super) fn update(
+pub(super) fn update_existing(
     text: &str,
     place: EntryPlace,
     fields: &EntryFields,

@@ -36,7 +36,7 @@ pub(super) fn insert(
     (edited, InsertionTrace { before, ..InsertionTrace::default() })
 }
 
-pub(super) fn update(
+pub(super) fn update_existing(
     text: &str,
     place: EntryPlace,
     fields: &EntryFields,

@@ -82,7 +82,7 @@ pub(super) fn insert(
     Ok((text, trace))
 }
 
-pub(super) fn update(
+pub(super) fn update_existing(
     text: &str,
     place: EntryPlace,
     fields: &EntryFields,

@@ -207,7 +207,7 @@ impl Server {
 
     /// Starts the background work, and the notifications to all clients.
     pub fn start(&self) {
-        tokio::spawn(self.clone().start_background_work());
+        tokio::spawn(self.clone().start_background_sync_and_open());
         tokio::spawn(self.clone().send_notifications());
     }
 

@@ -177,7 +177,7 @@ impl Server {
 
     /// Starts the background synchronization, and opening the palace that will probably be used
     /// first.
-    pub(super) async fn start_background_work(self) {
+    pub(super) async fn start_background_sync_and_open(self) {
         let sync = self.background_sync.clone();
         let begin = move |keeper: &mut Keeper, _: &Caller| {
             if let Some(settings) = sync.clone() {

@@ -202,7 +202,7 @@ pub async fn serve(
     let connection = StdioTransport::new(input, output, stop, closed_sender);
     let served = match PanicSafeServer(server.clone()).serve(connection).await {
         Ok(running) => {
-            tokio::spawn(server.clone().start_background_work());
+            tokio::spawn(server.clone().start_background_sync_and_open());
             tokio::spawn(server.clone().send_notifications());
             running.waiting().await.map(drop).map_err(Into::into)
         }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::diff::later_items::{EntityName, entity_name};
-use crate::diff::text::{name_change, optional_text, place_change, text_change, value_change};
+use crate::diff::text::{name_change, none_if_empty, place_change, text_change, value_change};
 use crate::model::{
     ChangeDetail, ChangeKind, DiaryEntry, Drawer, Entity, ItemDiff, ItemId, ItemKind, ItemOrFile,
     Palace, RoomId, Scroll, ScrollId, Settings, SigningMode,
@@ -150,7 +150,7 @@ pub fn diff_with_replaced_scroll(
 
 fn replaces_change(was: &[Ulid], now: &[Ulid]) -> Option<ChangeDetail> {
     let ids = |them: &[Ulid]| them.iter().map(Ulid::to_string).collect::<Vec<_>>().join(", ");
-    value_change("replaces", optional_text(&ids(was)), optional_text(&ids(now)))
+    value_change("replaces", none_if_empty(&ids(was)), none_if_empty(&ids(now)))
 }
 
 /// Returns the differences of a scroll in its room; `None` if it does not exist.
@@ -228,13 +228,13 @@ fn files_with_items(palace: &Palace, kind: ItemKind) -> Vec<&str> {
 
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
-    let allow = |it: &Settings| optional_text(&it.allowed_tools.join(", ")).map(str::to_owned);
+    let allow = |it: &Settings| none_if_empty(&it.allowed_tools.join(", ")).map(str::to_owned);
     let number = |it: Option<u32>| it.map(|it| it.to_string());
     let silenced = |it: &Settings| {
         let codes: Vec<_> = it.silenced_codes.iter().map(ToString::to_string).collect();
-        optional_text(&codes.join(", ")).map(str::to_owned)
+        none_if_empty(&codes.join(", ")).map(str::to_owned)
     };
-    let description = |it: &Settings| optional_text(&it.template.description).map(str::to_owned);
+    let description = |it: &Settings| none_if_empty(&it.template.description).map(str::to_owned);
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
     let sign = |it: &Settings| {
         let word = match it.sign {

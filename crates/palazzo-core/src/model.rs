@@ -73,7 +73,7 @@ pub use diagnostic::{
 pub use diary::{Diaries, DiaryEntry};
 pub use document::{document_body, document_date, document_title};
 pub use drawer::{
-    Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, is_markdown_file, parse_drawer_id,
+    DisplayWingRoom, Drawer, Drawers, FrontMatterWingRoom, is_markdown_file, parse_drawer_id,
 };
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;

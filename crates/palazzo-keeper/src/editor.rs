@@ -3,6 +3,7 @@
 //! Nothing here writes files. The texts of open files stand for those on disk, so that all answers
 //! are about what the user sees.
 
+pub(crate) mod annotations;
 pub(crate) mod completion;
 pub(crate) mod findings;
 pub(crate) mod fixes;

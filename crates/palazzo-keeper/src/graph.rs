@@ -4,10 +4,11 @@
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod describe;
-pub(crate) mod edit;
+pub(crate) mod entity_file_edits;
 pub(crate) mod get_relationships;
 pub(crate) mod list_entities;
 pub(crate) mod merge;
+pub(crate) mod name_spelling;
 pub(crate) mod references;
 pub(crate) mod relations;
 mod relative_dates;

@@ -7,4 +7,5 @@ pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod revisions;
 pub(crate) mod undo;
+pub(crate) mod undone_commits;
 pub(crate) mod visits;

@@ -156,8 +156,8 @@ impl Redactions {
     }
 }
 
-/// Redacts messages to the user, which may quote a source.
-pub fn redact_messages(messages: Vec<String>, options: ImportOptions) -> Vec<String> {
+/// Redacts faults and notes for the user, which may quote a source.
+pub fn redact_faults_and_notes(messages: Vec<String>, options: ImportOptions) -> Vec<String> {
     match options.keep_secrets {
         true => messages,
         false => messages.into_iter().map(|it| redact_secrets(&it).text).collect(),

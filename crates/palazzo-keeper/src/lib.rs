@@ -8,6 +8,7 @@
 
 mod caller;
 mod conflicts;
+mod diff_driver;
 mod editor;
 mod error;
 mod graph;
@@ -32,6 +33,7 @@ mod session;
 mod snapshot;
 mod sync;
 mod templates;
+mod user_state;
 mod visit_store;
 mod walk;
 mod work;
@@ -41,6 +43,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::conflicts::resolve::{ResolvedConflict, command_to_finish_merge, resolve_conflict};
 pub use crate::conflicts::{conflict_file, list_conflicts};
+pub use crate::diff_driver::{compare_file_versions, textconv_file};
 pub use crate::editor::EditorPalace;
 pub use crate::editor::completion::{Completion, CompletionKind, CompletionList};
 pub use crate::editor::findings::EditorFinding;
@@ -66,7 +69,6 @@ pub use crate::graph::relations::RelationRemoval;
 pub use crate::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
 pub use crate::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::history::diff::{PalaceDiff, diff_palace};
-pub use crate::history::item_diffs::{compare_file_versions, textconv_file};
 pub use crate::history::log::{CommitLog, LogFilter, LoggedCommit, blame_item, list_commits};
 pub use crate::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::history::revert::{KeepReason, KeptFile, UndoOutcome};
@@ -78,7 +80,7 @@ pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::import::mine::{
     MineSummary, MinedCounts, MinedFile, SourceFile, file_mined_texts, is_palace_file,
 };
-pub use crate::import::{ImportOptions, RedactedSecret, redact_messages};
+pub use crate::import::{ImportOptions, RedactedSecret, redact_faults_and_notes};
 pub use crate::items::delete_items::delete_items;
 pub use crate::items::move_item::move_item;
 pub use crate::items::{ItemChangeReport, ItemChangeVerb};
@@ -124,8 +126,8 @@ pub use crate::merge_driver::{
     FileMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};
+pub use crate::pages::map::render_map_app;
 pub use crate::pages::request::{PageRequest, PageTarget, parse_page_path};
-pub use crate::pages::room::render_map_app;
 pub use crate::pages::whole_palace::{WholePalaceRequest, render_whole_palace};
 pub use crate::pages::{render_page, render_refusal_page};
 pub use crate::palace::change_plan::ChangeMode;
@@ -155,6 +157,10 @@ pub use crate::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
     read_template,
 };
+pub use crate::user_state::{
+    add_client_setup, client_setups, last_home, remember_home, remove_client_setup,
+    remove_unused_setup_state,
+};
 pub use crate::walk::choices::{
     ActionToolCall, Choice, ChoiceOutcome, CompletionCandidates, Everything, EverythingPart,
     list_completion_candidates, read_by_name,
@@ -175,7 +181,7 @@ pub use crate::walk::resources::{
     ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
     present_workspace_key, read_resource, render_resource, resolve_uri,
 };
-pub use crate::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
+pub use crate::walk::show::{show_map, show_map_as_json, show_map_as_svg};
 pub use crate::walk::show_item::{ItemDescription, describe_item, show_item};
 pub use crate::walk::wake_up::{
     DEFAULT_WAKE_UP_TOKENS, MIN_WAKE_UP_TOKENS, list_places_to_write, wake_up,
@@ -183,7 +189,7 @@ pub use crate::walk::wake_up::{
 pub use crate::work::processes::{NewProcess, ProcessChange, advance_process, start_process};
 pub use crate::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::work::tasks::{NewTask, TaskChange, complete_task, create_task};
-pub use crate::workspaces::CallCommits;
+pub use crate::workspaces::{CallCommits, palace_by_name};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use http_access::HttpAccess;
@@ -203,48 +209,12 @@ pub use snapshot::SnapshotReader;
 pub use visit_store::VisitStore;
 
 use palazzo_core::format;
-use palazzo_core::model::{ClientSetup, FileKind};
+use palazzo_core::model::FileKind;
 use palazzo_store as store;
 
 /// Reads a text file anywhere on the disk, which the user has named.
 pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
     store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
-}
-
-/// Returns the home that the user named last, from the folder for the state of this program.
-pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
-    store::read_last_home(state_folder)
-}
-
-/// Stores the home that the user has named.
-pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
-    Ok(store::write_last_home(state_folder, home)?)
-}
-
-/// Removes what `palazzo setup` keeps in the folder for the state of this program, if it is of no use
-/// any more: records of nothing, and a last home that `is_unused`.
-pub fn remove_unused_setup_state(
-    state_folder: &Path,
-    is_unused: impl FnOnce(&Path) -> bool,
-) -> Result<(), Refusal> {
-    store::remove_empty_client_setups(state_folder)?;
-    Ok(store::forget_last_home_if(state_folder, is_unused)?)
-}
-
-/// Lists what `palazzo setup` has written into the configurations of clients.
-pub fn client_setups(state_folder: &Path) -> Result<Vec<ClientSetup>, Refusal> {
-    Ok(store::read_client_setups(state_folder)?)
-}
-
-/// Stores what `palazzo setup` writes into the configuration of a client, in place of an older
-/// record for this file and name.
-pub fn add_client_setup(state_folder: &Path, setup: &ClientSetup) -> Result<(), Refusal> {
-    Ok(store::add_client_setup(state_folder, setup)?)
-}
-
-/// Removes the record for an entry of a file.
-pub fn remove_client_setup(state_folder: &Path, file: &Path, name: &str) -> Result<(), Refusal> {
-    Ok(store::remove_client_setup(state_folder, file, name)?)
 }
 
 /// Lists the palaces of a home by their folders: the home itself if it is a palace; none if it

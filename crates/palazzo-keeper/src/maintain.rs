@@ -8,4 +8,5 @@ pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
 pub(crate) mod locate;
+pub(crate) mod split_conflicts;
 pub(crate) mod trust;

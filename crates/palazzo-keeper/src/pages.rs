@@ -1,12 +1,14 @@
 //! The pages of the palaces of a home: collects what they show. The first page of a home with
 //! several palaces, and the pages of proposals, are here.
 
+mod item;
 mod lists;
 pub(crate) mod live;
 mod log;
+pub(crate) mod map;
 mod page_session;
 pub(crate) mod request;
-pub(crate) mod room;
+mod room;
 mod side_by_side;
 pub(crate) mod whole_palace;
 
@@ -117,10 +119,10 @@ fn page_content(
 ) -> Result<PageContent, Refusal> {
     match target {
         PageTarget::Room(room) => room::room_content(page, room.as_ref()),
-        PageTarget::Map => room::map_content(page),
-        PageTarget::Scroll(scroll) => lists::scroll_content(page, scroll),
-        PageTarget::File(path) => lists::file_content(page, path),
-        PageTarget::Entity(name) => lists::entity_content(page, name),
+        PageTarget::Map => map::map_content(page),
+        PageTarget::Scroll(scroll) => item::scroll_content(page, scroll),
+        PageTarget::File(path) => item::file_content(page, path),
+        PageTarget::Entity(name) => item::entity_content(page, name),
         PageTarget::Index { genus, page: number } => {
             Ok(lists::index_content(page, genus.as_deref(), *number))
         }

@@ -1,5 +1,7 @@
 //! A session: one call of one caller, on a palace that was brought up to date.
 
+mod begin;
+
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};
 

@@ -23,6 +23,9 @@ use palazzo_store::{self as store, ShallowClone, Store};
 /// Maximum number of characters of the value of a variable.
 const MAX_VALUE_CHARS: usize = 200;
 
+/// The part of a title that marks an example of a template.
+const EXAMPLE: &str = "(example)";
+
 /// A palace that a new palace can begin with.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -346,6 +349,11 @@ fn parse_value(name: &str, value: &str) -> Result<String, Refusal> {
 fn is_revision(text: &str) -> bool {
     let is_forbidden = |c: char| c.is_control() || " ~^?*[\\".contains(c);
     !text.starts_with(['-', '+']) && !text.contains(is_forbidden) && !text.contains("..")
+}
+
+/// Returns whether an item with this name or title is an example of a template.
+pub(crate) fn is_example(name: &str) -> bool {
+    name.to_lowercase().contains(EXAMPLE)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tasks and processes: finds them by name, and describes their subjects.
+//! Tasks and processes: finds them by name, lists the open ones, and describes their subjects.
 
 pub(crate) mod processes;
 pub(crate) mod task_list;
@@ -207,6 +207,18 @@ pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<Str
 /// Returns the time at which an id was generated, to the second.
 pub(crate) fn time_of_id(id: Ulid) -> DateTime<Utc> {
     DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
+}
+
+/// Returns the open processes and the open tasks whose subject `is_listed`.
+pub(crate) fn list_open_work(
+    palace: &Palace,
+    is_listed: impl Fn(&WorkSubject) -> bool,
+) -> [Vec<ItemId>; 2] {
+    let open =
+        palace.processes.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
+    let processes = open.map(|(file, _)| ItemId::Process(file.clone())).collect();
+    let open = palace.tasks.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
+    [processes, open.map(|(file, _)| ItemId::Task(file.clone())).collect()]
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The palaces of the home: finding, opening and creating them, now or as of a past commit; their
-//! names, and sessions on them.
+//! The palaces of the home: finding, opening and creating them, now or as of a past commit; and
+//! their names.
 
 pub(crate) mod as_of_key;
 pub(crate) mod create;
@@ -13,10 +13,11 @@ use crate::palace::OpenPalace;
 use crate::palace::open_palace::WatchConfig;
 use crate::workspaces::as_of_key::{as_of_key, is_as_of_key, present_key, split_as_of_key};
 use crate::workspaces::create::{available_directory_name, create_palace};
-use crate::{Caller, ChangeCounters, Keeper, Refusal, Session};
+use crate::{Caller, ChangeCounters, Keeper, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitId, Files, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text, quoted,
+    CommitId, Files, Palace, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text,
+    quoted,
 };
 use palazzo_core::render;
 use palazzo_core::visit::VisitKey;
@@ -246,60 +247,6 @@ impl Keeper {
         }
     }
 
-    /// Begins a session on the palace that the caller acts on, and brings it up to date.
-    pub fn session<'k>(&'k mut self, caller: &'k Caller) -> Result<Session<'k>, Refusal> {
-        let key = self.current_workspace(caller)?;
-        self.session_in(&key, caller)
-    }
-
-    /// Begins a session as [`Keeper::session`] does; `None` where the first write would create
-    /// the palace.
-    pub fn session_if_any<'k>(
-        &'k mut self,
-        caller: &'k Caller,
-    ) -> Result<Option<Session<'k>>, Refusal> {
-        match self.current_workspace_if_any(caller)? {
-            Some(key) => self.session_in(&key, caller).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Begins a session for a change, and creates the first palace if there is none.
-    pub fn session_for_writing<'k>(
-        &'k mut self,
-        caller: &'k Caller,
-    ) -> Result<Session<'k>, Refusal> {
-        let key = self.current_or_new_workspace(caller)?;
-        self.session_in(&key, caller)
-    }
-
-    /// Begins a session on the palace with the directory name `key`.
-    pub(super) fn session_in<'k>(
-        &'k mut self,
-        key: &str,
-        caller: &'k Caller,
-    ) -> Result<Session<'k>, Refusal> {
-        self.open_palace(key)?.begin_session()?;
-        self.session_without_refresh(key, caller)
-    }
-
-    /// Begins a session for a later step of a call, on a palace that an earlier step brought up to
-    /// date.
-    pub(super) fn session_without_refresh<'k>(
-        &'k mut self,
-        key: &str,
-        caller: &'k Caller,
-    ) -> Result<Session<'k>, Refusal> {
-        self.open_palace(key)?;
-        self.visit_of_caller(caller);
-        let no_workspace = self.no_workspace_refusal(Vec::new());
-        let palace = self.open_palaces.get_mut(key);
-        let visit = self.visits.get_mut(&caller.visit);
-        let (Some(palace), Some(visit)) = (palace, visit) else { return Err(no_workspace) };
-        let (models, id_generator) = (&self.models, &mut self.id_generator);
-        Ok(Session { key: key.to_owned(), palace, visit, caller, models, id_generator })
-    }
-
     /// Returns the key that [`Keeper::current_workspace`] returns; `None` where the first write
     /// would create the palace.
     pub(super) fn current_workspace_if_any(
@@ -515,6 +462,12 @@ pub(crate) fn open_as_of(
     Ok(key)
 }
 
+/// Returns a palace of the home as it is in memory.
+pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Palace, Refusal> {
+    let workspace = keeper.find_workspace(name)?;
+    keeper.open_workspace(&workspace).map(|open| &*open.palace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,6 +492,13 @@ mod tests {
         for name in ["kueche", "KUECHE", "große küche", " GROßE KÜCHE\n"] {
             assert_eq!(find(&home, name).unwrap(), "kueche", "{name}");
         }
+    }
+
+    #[test]
+    fn a_palace_in_memory_is_found_by_name_in_any_case() {
+        let mut home = home_with(&[]);
+        let palace = palace_by_name(&mut home.keeper, "KEEP").unwrap();
+        assert_eq!(palace.settings.name, "Keep");
     }
 
     #[test]

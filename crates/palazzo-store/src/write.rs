@@ -6,6 +6,7 @@ pub(crate) mod commit;
 pub(crate) mod commit_steps;
 #[cfg(all(test, unix))]
 pub(crate) mod crash_tests;
+pub(crate) mod deleted_object_restorer;
 pub(crate) mod file_transaction;
 pub(crate) mod git_drivers;
 pub(crate) mod head_move;
@@ -18,7 +19,6 @@ pub(crate) mod outcome;
 pub(crate) mod overwritten_files;
 pub(crate) mod palazzo_lock;
 pub(crate) mod progress;
-pub(crate) mod prune_guard;
 pub(crate) mod recovery;
 pub(crate) mod refs;
 pub(crate) mod signing;

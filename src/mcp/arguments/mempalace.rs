@@ -8,7 +8,7 @@ use crate::mcp::arguments::graph::DirectionInput;
 use crate::mcp::arguments::{
     LenientDate, LenientInteger, LenientNumber, non_blank_date, trimmed_non_blank,
 };
-use palazzo_core::model::{Relation, Triple, WingRoomNames};
+use palazzo_core::model::{DisplayWingRoom, Relation, Triple};
 use palazzo_keeper::{Direction, NewDrawer, NewFact};
 
 /// The arguments of `mempalace_list_rooms`.
@@ -68,7 +68,7 @@ pub(in crate::mcp) struct AddDrawer {
 impl From<AddDrawer> for NewDrawer {
     fn from(it: AddDrawer) -> Self {
         Self {
-            shelf: WingRoomNames { wing: it.wing, room: it.room },
+            shelf: DisplayWingRoom { wing: it.wing, room: it.room },
             text: it.content,
             source: trimmed_non_blank(it.source_file),
             by: trimmed_non_blank(it.added_by),

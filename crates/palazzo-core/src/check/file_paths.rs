@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, RoomId, Slug, SlugError, ValuePath, WingRoomNames, quoted};
+use crate::model::{Code, DisplayWingRoom, RoomId, Slug, SlugError, ValuePath, quoted};
 
 impl PalaceCheck<'_> {
     /// Reports files whose path contradicts their content, or that Windows cannot hold.
@@ -73,7 +73,7 @@ impl PalaceCheck<'_> {
             let folders = room.wing.as_ref().and_then(|it| drawers.wing_name(it));
             let Some((wing, name)) = folders.zip(drawers.room_name(room)) else { continue };
             for (file, _) in drawers.drawers_in_room(room) {
-                let Some(WingRoomNames { wing: its_wing, room: its_room }) =
+                let Some(DisplayWingRoom { wing: its_wing, room: its_room }) =
                     drawers.wing_room_of_file(file)
                 else {
                     continue;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::diff::text::{name_change, optional_text, sort_content, text_change, value_change};
+use crate::diff::text::{name_change, none_if_empty, sort_content, text_change, value_change};
 use crate::model::{AttributeDef, ChangeDetail, Entity, Genus, ItemElement, Palace, Relation};
 
 /// Returns the differences between two states of one entity.
@@ -12,7 +12,7 @@ pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
     let former = |it: &Entity| (!it.former_names.is_empty()).then(|| it.former_names.join(", "));
     details.extend(value_change("former names", former(was).as_deref(), former(now).as_deref()));
-    details.extend(value_change("genus", optional_text(&was.genus), optional_text(&now.genus)));
+    details.extend(value_change("genus", none_if_empty(&was.genus), none_if_empty(&now.genus)));
     details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
     details.extend(diff_attributes(was, now));
     let observation = |it: &String| ItemElement::Observation(it.clone());
@@ -125,7 +125,7 @@ pub(super) fn diff_genus_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<
     for (of, list) in
         [("statuses", status_list as fn(&Genus) -> String), ("relations", relation_list)]
     {
-        details.extend(value_change(of, optional_text(&list(&was)), optional_text(&list(&now))));
+        details.extend(value_change(of, none_if_empty(&list(&was)), none_if_empty(&list(&now))));
     }
     details
 }

@@ -222,7 +222,7 @@ fn write_lines_with_sign(page: &mut String, sign: char, lines: &[&str]) {
 /// Returns the change of a name; an empty name means that the item does not exist.
 pub(super) fn name_change(from: &str, to: &str) -> Option<ChangeDetail> {
     if from.is_empty() || to.is_empty() {
-        return value_change("name", optional_text(from), optional_text(to));
+        return value_change("name", none_if_empty(from), none_if_empty(to));
     }
     let renamed = || ChangeDetail::Renamed { from: from.to_owned(), to: to.to_owned() };
     (from != to).then(renamed)
@@ -236,7 +236,7 @@ pub(super) fn value_change(of: &str, was: Option<&str>, now: Option<&str>) -> Op
 }
 
 /// Returns `None` for an empty text.
-pub(super) fn optional_text(text: &str) -> Option<&str> {
+pub(super) fn none_if_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::format::front_matter;
 use crate::model::{
-    Code, Diagnostic, Diaries, DiaryEntry, DocumentProperties, Drawer, Drawers, Entity, Graph,
-    Palace, RoomId, Scroll, SideFile, Slug, SlugError, WingRoomNames, is_editor_file,
+    Code, Diagnostic, Diaries, DiaryEntry, DisplayWingRoom, DocumentProperties, Drawer, Drawers,
+    Entity, Graph, Palace, RoomId, Scroll, SideFile, Slug, SlugError, is_editor_file,
     is_markdown_file, quoted_unless_plain, side_file,
 };
 
@@ -147,7 +147,7 @@ pub fn new_scroll_path(room: &RoomId, it: &Scroll) -> String {
 /// Returns the room in whose folder drawers of a wing and room are stored: the one they are in
 /// already, else a new one. `code` and `Code` are two wings, and two wings never share a folder
 /// that was made here.
-pub fn choose_drawer_room(palace: &Palace, wing_room: &WingRoomNames) -> RoomId {
+pub fn choose_drawer_room(palace: &Palace, wing_room: &DisplayWingRoom) -> RoomId {
     let drawers = &palace.drawers;
     let existing = drawers.wing_room_counts().find(|(it, ..)| it == wing_room);
     if let Some((_, room, _)) = existing {

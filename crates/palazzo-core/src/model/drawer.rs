@@ -42,7 +42,7 @@ pub struct FrontMatterWingRoom {
 /// The wing and the room of a drawer, by their display names. Names are exact (a hyphen is not an
 /// underscore) and may be any single line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WingRoomNames {
+pub struct DisplayWingRoom {
     /// The wing: a person, a project.
     pub wing: String,
     /// The room in the wing: a topic.
@@ -133,7 +133,7 @@ impl Drawers {
     }
 
     /// Returns the wing and the room of the drawer in `file`.
-    pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoomNames> {
+    pub fn wing_room_of_file(&self, file: &str) -> Option<DisplayWingRoom> {
         self.by_file
             .get(file)
             .map(|(room, drawer)| self.resolve_wing_room(room, &drawer.filed_under))
@@ -176,7 +176,7 @@ impl Drawers {
 
     /// Yields every wing and room that contains drawers, with the room of the folder and the number
     /// of drawers there.
-    pub fn wing_room_counts(&self) -> impl Iterator<Item = (WingRoomNames, &RoomId, usize)> {
+    pub fn wing_room_counts(&self) -> impl Iterator<Item = (DisplayWingRoom, &RoomId, usize)> {
         let folders = self.wings.values().flatten();
         folders.flat_map(move |(room, folder)| {
             let counts = folder.name_counts.iter();
@@ -187,7 +187,7 @@ impl Drawers {
     /// Returns the rooms and names of the drawers whose wing and room match `wanted`.
     pub fn find_matching_wing_rooms(
         &self,
-        is_match: impl Fn(&WingRoomNames) -> bool,
+        is_match: impl Fn(&DisplayWingRoom) -> bool,
     ) -> HashSet<(&RoomId, &FrontMatterWingRoom)> {
         let folders = self.wings.values().flatten();
         let places =
@@ -244,11 +244,11 @@ impl Drawers {
         &self,
         folder: &RoomId,
         FrontMatterWingRoom { wing, room }: &FrontMatterWingRoom,
-    ) -> WingRoomNames {
+    ) -> DisplayWingRoom {
         let wing = wing.as_deref().or_else(|| self.wing_name(folder.wing.as_ref()?));
         let room = room.as_deref().or_else(|| self.room_name(folder));
         let [wing, room] = [wing, room].map(|it| it.unwrap_or_default().to_owned());
-        WingRoomNames { wing, room }
+        DisplayWingRoom { wing, room }
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{
-    DocumentProperties, Drawer, Headings, Layout, Provenance, RoomId, Slot, WingRoomNames,
+    DisplayWingRoom, DocumentProperties, Drawer, Headings, Layout, Provenance, RoomId, Slot,
     document_title,
 };
 use crate::render::room::{RoomView, menu};
@@ -28,7 +28,7 @@ pub struct DrawerView<'a> {
     /// The drawer.
     pub drawer: &'a Drawer,
     /// The names of its wing and room.
-    pub shelf: WingRoomNames,
+    pub shelf: DisplayWingRoom,
     /// The room.
     pub room: &'a RoomId,
     /// Its author and its origin.

@@ -5,13 +5,15 @@ use std::slice;
 
 use chrono::NaiveDate;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::merge::{extend_entity, merge_entity};
+use crate::graph::name_spelling::{
+    case_variant_note, resolve_relation_targets, unify_entity_name_spelling, unify_genus_spelling,
+};
 use crate::graph::relations;
 use crate::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    resolve_relation_targets, unify_entity_name_spelling, unify_genus_spelling,
-    unreadable_date_note, with_initial_status,
+    find_new_violations, new_fault_notes, reject_violations, unreadable_date_note,
+    with_initial_status,
 };
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;
@@ -101,7 +103,7 @@ fn reject_hidden_chars_in_entity(new: &Entity) -> Result<(), Refusal> {
 fn plan_additions(
     open: &mut OpenPalace,
     new: &[Entity],
-) -> Result<(GraphEdit, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
+) -> Result<(EntityFileEdits, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
     let mut new = new.to_vec();
     let mut notes = unify_genus_spelling(&open.palace.graph, &mut new);
     notes
@@ -112,7 +114,8 @@ fn plan_additions(
     }
     let (present, absent) = partition_by_name(open, &new);
     let mut outcome = EntityCreationOutcome { notes, ..EntityCreationOutcome::default() };
-    let (mut edit, mut violations, mut faults) = (GraphEdit::default(), Vec::new(), Vec::new());
+    let (mut edit, mut violations, mut faults) =
+        (EntityFileEdits::default(), Vec::new(), Vec::new());
     for entity in &absent {
         let entity = with_initial_status(&open.palace.graph, entity);
         violations.extend(find_new_violations(&open.palace.graph, &[], &entity));
@@ -163,7 +166,7 @@ pub(crate) fn add_absent_entities(
     let mut created = Vec::new();
     session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let (_, absent) = partition_by_name(open, &new);
-        let mut edit = GraphEdit::default();
+        let mut edit = EntityFileEdits::default();
         for entity in &absent {
             edit.add_entity(open, with_initial_status(&open.palace.graph, entity))?;
         }
@@ -208,7 +211,7 @@ fn merge_same_named_entities(
 
 /// Plans the commit of an edit that creates and extends the entities with these names.
 fn plan_commit(
-    edit: GraphEdit,
+    edit: EntityFileEdits,
     created: &[String],
     extended: &[String],
 ) -> Result<ChangePlan, Refusal> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::{references, resolve_current_entity_name};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
@@ -113,7 +113,7 @@ pub(crate) fn plan_deletion(
     names: &[String],
 ) -> Result<(ChangePlan, DeletedEntities), Refusal> {
     let set: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let (mut edit, mut deleted) = (GraphEdit::default(), DeletedEntities::default());
+    let (mut edit, mut deleted) = (EntityFileEdits::default(), DeletedEntities::default());
     for name in names {
         if edit.entity_mut(open, name)?.is_some() {
             deleted.entities.push(name.clone());

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::Refusal;
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{
+use crate::palace::reference_edits::{
     ReferenceChange, plan_reference_edits_in_rooms, plan_reference_edits_in_work,
 };
 use palazzo_core::format::{ReferenceKind, change_query_references};
@@ -19,7 +19,7 @@ use palazzo_core::visit::Visit;
 /// Replaces `old_name` by `name` in entities and loose ends, and returns how many change. Skips
 /// those in `deleted`.
 pub(crate) fn rename_in_entities(
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     open: &mut OpenPalace,
     old_name: &str,
     name: &str,
@@ -288,7 +288,7 @@ mod tests {
         let notes =
             ("entities/book/notes.yaml", "name: Notes\ngenus: Book\nattributes: { by: ada }\n");
         TestHome::new(&[ADA, BOOK_GENUS, notes]).run(|session| {
-            let mut edit = GraphEdit::default();
+            let mut edit = EntityFileEdits::default();
             let changed = rename_in_entities(&mut edit, session.palace, "Ada", "Eve", &[]);
             assert_eq!(changed.unwrap(), 1);
             let notes = edit.entity_mut(session.palace, "Notes").unwrap().unwrap();
@@ -303,7 +303,7 @@ mod tests {
             "name: Eve\ngenus: Person\nrelations:\n- { type: met, to: Ada }\n",
         );
         let changed = TestHome::new(&[ADA, eve]).run(|session| {
-            let (mut edit, deleted) = (GraphEdit::default(), ["Eve".to_owned()]);
+            let (mut edit, deleted) = (EntityFileEdits::default(), ["Eve".to_owned()]);
             rename_in_entities(&mut edit, session.palace, "Ada", "Lovelace", &deleted).unwrap()
         });
         assert_eq!(changed, 0);

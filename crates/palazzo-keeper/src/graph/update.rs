@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::merge::merge_entity;
+use crate::graph::name_spelling::{
+    case_variant_note, resolve_relation_targets, unify_genus_spelling,
+};
 use crate::graph::relations;
 use crate::graph::relations::RelationRemoval;
 use crate::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    resolve_relation_targets, unify_genus_spelling, unreadable_date_note,
+    find_new_violations, new_fault_notes, reject_violations, unreadable_date_note,
 };
 use crate::graph::{references, resolve_current_entity_name};
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
@@ -157,7 +159,7 @@ fn update_entity_and_references(
 /// each referred to an old name.
 fn plan_rename_edits(
     open: &mut OpenPalace,
-    mut edit: GraphEdit,
+    mut edit: EntityFileEdits,
     was: &str,
     name: &str,
     old_names: &[String],
@@ -170,7 +172,7 @@ fn plan_rename_edits(
     for other in merged {
         edit.remove_entity(other, true);
     }
-    edit.update_file_name(open, was);
+    edit.rename_file_if_standard(open, was);
     let mut edits = edit.into_edits()?;
     let [rooms, works] = references::plan_rename_in_rooms_and_work(open, old_names, name)?;
     let is_process = |it: &&FileEdit| PalacePath::parse(&it.path) == Ok(PalacePath::Process);
@@ -188,7 +190,7 @@ pub(crate) fn plan_update(
     let was = resolve_current_entity_name(&open.palace, &change.name)?;
     let merged = names_to_merge(&open.palace, &was, change)?;
     let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
-    let mut edit = GraphEdit::default();
+    let mut edit = EntityFileEdits::default();
     let old = require_entity_mut(&mut edit, open, &was)?.clone();
     let (mut new, notes) = apply_change_to_copy(&open.palace.graph, &old, change)?;
     let all: Vec<_> = merged.iter().chain([&was]).cloned().collect();
@@ -229,7 +231,7 @@ pub(crate) fn plan_update(
 
 /// Returns an entity that must exist, for a change.
 fn require_entity_mut<'a>(
-    edit: &'a mut GraphEdit,
+    edit: &'a mut EntityFileEdits,
     open: &mut OpenPalace,
     name: &str,
 ) -> Result<&'a mut Entity, Refusal> {

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::history::item_diffs::item_diffs_from_file_diffs;
-use crate::history::revert::{UndoneCommitSet, is_undo, visit_of_commit};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
+use crate::history::undone_commits::{UndoneCommitSet, is_undo, visit_of_commit};
 use crate::palace::OpenPalace;
 use crate::palace::resolve;
 use crate::palace::resolve::{ResolvedItem, folders_of_wing, is_in_folders};

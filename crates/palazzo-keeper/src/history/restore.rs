@@ -1,6 +1,6 @@
 //! Restores an item as it was.
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
@@ -179,8 +179,8 @@ pub struct RestoredRelationCounts {
 fn restore_relations<'a>(
     palace: &mut OpenPalace,
     relations: impl Iterator<Item = &'a (String, bool, Relation)>,
-) -> Result<(GraphEdit, RestoredRelationCounts), Refusal> {
-    let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelationCounts::default());
+) -> Result<(EntityFileEdits, RestoredRelationCounts), Refusal> {
+    let (mut edit, mut counts) = (EntityFileEdits::default(), RestoredRelationCounts::default());
     for (from, is_defined, relation) in relations {
         let source = match is_defined {
             true => edit.entity_mut(palace, from)?,

@@ -8,9 +8,11 @@ use ulid::Ulid;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::history::log::{is_made_by, parse_since};
 use crate::history::revert::{
-    KeepReason, KeptFile, RevertCommit, UndoOutcome, UndoneCommitSet, changes_file, creates_palace,
-    describe_commit, is_change_of_tool, is_undo, reverse_diffs, revert_diffs_of_file, undone_body,
-    visit_of_commit,
+    KeepReason, KeptFile, RevertCommit, UndoOutcome, changes_file, creates_palace, describe_commit,
+    reverse_diffs, revert_diffs_of_file,
+};
+use crate::history::undone_commits::{
+    UndoneCommitSet, is_change_of_tool, is_undo, undone_body, visit_of_commit,
 };
 use crate::history::visits::{client_visit_of_commit, combine_diffs, find_visit_or_undo};
 use crate::palace::OpenPalace;

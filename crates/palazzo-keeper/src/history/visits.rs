@@ -14,9 +14,9 @@ use crate::history::item_diffs::{
     compare_files, item_diffs_from_file_diffs, replaced_scroll_files,
 };
 use crate::history::log::{LogFilter, ParsedLogFilter};
-use crate::history::revert::{
-    UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, is_undo, subject_of_undo,
-    visit_of_commit,
+use crate::history::revert::{changes_file, creates_palace};
+use crate::history::undone_commits::{
+    UndoneCommitSet, is_change_of_tool, is_undo, subject_of_undo, visit_of_commit,
 };
 use crate::palace::OpenPalace;
 use crate::walk::hand_over::is_hand_over;

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::palace::OpenPalace;
 use palazzo_core::exchange::without_citations;
-use palazzo_core::model::{Drawer, WingRoomNames, document_body};
+use palazzo_core::model::{DisplayWingRoom, Drawer, document_body};
 
 /// The files of a source, and those that a text has been matched with.
 pub(crate) struct EarlierTexts<'o> {
@@ -21,7 +21,7 @@ pub(crate) struct EarlierTexts<'o> {
 
 /// A text that is read now, or the text in which an older version of this program filed it.
 pub(crate) struct ReadText<'r> {
-    pub(crate) shelf: &'r WingRoomNames,
+    pub(crate) shelf: &'r DisplayWingRoom,
     pub(crate) drawer: &'r Drawer,
     /// The text, and what it was before secrets were redacted.
     pub(crate) texts: Vec<&'r str>,
@@ -80,7 +80,7 @@ impl ReadText<'_> {
 
     /// Returns true if a part of the text may have been filed in a wing and room. Without times,
     /// only the title shows of which conversation a text is; later ones got a number behind it.
-    fn may_be_in(&self, shelf: &WingRoomNames) -> bool {
+    fn may_be_in(&self, shelf: &DisplayWingRoom) -> bool {
         let is_room = match (self.has_own_time, self.is_conversation) {
             (true, _) => true,
             (false, true) => self.shelf.room.starts_with(&shelf.room),
@@ -154,7 +154,7 @@ impl<'o> EarlierTexts<'o> {
     /// Returns the files of some wings and rooms with other texts than `texts`.
     pub(crate) fn files_with_other_texts(
         &self,
-        shelves: &HashSet<&WingRoomNames>,
+        shelves: &HashSet<&DisplayWingRoom>,
         texts: &HashSet<&str>,
     ) -> Vec<String> {
         let drawers = &self.open.palace.drawers;
@@ -168,7 +168,7 @@ impl<'o> EarlierTexts<'o> {
     }
 
     /// Returns true if the files of a wing and room contain a whole document, however it was split.
-    pub(crate) fn contain_document(&self, shelf: &WingRoomNames, document: &str) -> bool {
+    pub(crate) fn contain_document(&self, shelf: &DisplayWingRoom, document: &str) -> bool {
         let drawers = &self.open.palace.drawers;
         let is_here = |it: &str| drawers.wing_room_of_file(it).as_ref() == Some(shelf);
         let here = self.by_text.iter().filter(|(_, files)| files.iter().any(|it| is_here(it)));
@@ -207,7 +207,7 @@ impl<'o> EarlierTexts<'o> {
     fn free_files<'s>(
         &'s self,
         files: impl Iterator<Item = &'s &'o str>,
-        is_here: impl Fn(&WingRoomNames) -> bool,
+        is_here: impl Fn(&DisplayWingRoom) -> bool,
     ) -> impl Iterator<Item = (&'o str, &'o Drawer)> {
         let drawers = &self.open.palace.drawers;
         let free = files.filter(|it| !self.taken.contains(**it));

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::graph::edit::{GraphEdit, OversizedEntities};
+use crate::graph::entity_file_edits::{EntityFileEdits, OversizedEntities};
 use crate::graph::rules::with_initial_status;
-use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages};
+use crate::import::{
+    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_faults_and_notes,
+};
 use crate::memory_server::changes::add_absent_relations;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
@@ -46,7 +48,7 @@ pub fn import_memory(
 ) -> Result<MemoryImportSummary, Refusal> {
     let (dry, mut redactions) = (options.mode.is_dry_run(), Redactions::new(options));
     let mut parsed = exchange::parse_memory_server_file(file);
-    parsed.messages = redact_messages(parsed.messages, options);
+    parsed.messages = redact_faults_and_notes(parsed.messages, options);
     redact_graph(&mut redactions, name, &mut parsed);
     let MemoryServerFile { mut entities, relations, messages: notes, fault_count: faults } = parsed;
     for entity in &mut entities {
@@ -125,8 +127,8 @@ fn plan_import(
     (entities, relations): (&[Entity], &[Triple]),
     redactions: &Redactions,
     oversized: &OversizedEntities,
-) -> Result<(GraphEdit, MemoryImportSummary), Refusal> {
-    let (mut edit, mut summary) = (GraphEdit::default(), MemoryImportSummary::default());
+) -> Result<(EntityFileEdits, MemoryImportSummary), Refusal> {
+    let (mut edit, mut summary) = (EntityFileEdits::default(), MemoryImportSummary::default());
     let mut redacted = SecretNumbers::new();
     for entity in entities.iter().filter(|it| !oversized.contains_key(&it.name)) {
         let old = open.palace.graph.get(&entity.name);

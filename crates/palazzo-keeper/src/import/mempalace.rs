@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 use ulid::Ulid;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::rules::with_initial_status;
 use crate::import::mine::{FilingPlanner, sanitize_name};
-use crate::import::{ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages};
+use crate::import::{
+    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_faults_and_notes,
+};
 use crate::mempalace::drawers::MAX_NAME_CHARS;
 use crate::mempalace::fact_changes::{
     has_same_kind_and_object, placeholder_entity, resolve_spelling,
@@ -23,7 +25,7 @@ use palazzo_core::exchange::{
 };
 use palazzo_core::format::{self, new_diary_entry_path};
 use palazzo_core::model::{
-    DiaryEntry, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, WingRoomNames, fold_name,
+    DiaryEntry, DisplayWingRoom, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, fold_name,
 };
 use palazzo_core::render;
 
@@ -50,7 +52,7 @@ pub struct MempalaceImportSummary {
 
 /// The data to import, with names that are valid here.
 struct ImportItems {
-    drawers: Vec<(WingRoomNames, Drawer)>,
+    drawers: Vec<(DisplayWingRoom, Drawer)>,
     entries: Vec<(String, DiaryEntry)>,
     entities: Vec<Entity>,
     facts: Vec<ImportedFact>,
@@ -73,8 +75,8 @@ pub fn import_mempalace(
 ) -> Result<MempalaceImportSummary, Refusal> {
     let (dry, mut redactions) = (options.mode.is_dry_run(), Redactions::new(options));
     let mut data = exchange::convert_mempalace_tables(tables, to_utc);
-    let errors = redact_messages(std::mem::take(&mut data.faults), options);
-    let notes = redact_messages(std::mem::take(&mut data.notes), options);
+    let errors = redact_faults_and_notes(std::mem::take(&mut data.faults), options);
+    let notes = redact_faults_and_notes(std::mem::take(&mut data.notes), options);
     let names = redact_data(&mut redactions, &mut data);
     let import = ImportItems::from_mempalace_data(data, (redactions, names), caller.now, || {
         new_id(&mut keeper.id_generator, caller.now)
@@ -251,8 +253,8 @@ impl ImportItems {
         &self,
         open: &mut OpenPalace,
         redacted: &mut SecretNumbers,
-    ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
-        let mut edit = GraphEdit::default();
+    ) -> Result<(EntityFileEdits, usize, Vec<String>), Refusal> {
+        let mut edit = EntityFileEdits::default();
         for it in &self.entities {
             // Do not create an entity for a name that could mean several existing ones.
             let Ok(name) = resolve_spelling(&open.palace.graph, &it.name) else { continue };
@@ -289,7 +291,7 @@ impl ImportItems {
     }
 }
 
-fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoomNames, Drawer) {
+fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (DisplayWingRoom, Drawer) {
     let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
     let drawer = Drawer {
         id,
@@ -301,7 +303,7 @@ fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
         text: it.text.replace('\0', "\u{fffd}"),
     };
-    (WingRoomNames { wing, room }, drawer)
+    (DisplayWingRoom { wing, room }, drawer)
 }
 
 fn convert_diary_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {

@@ -14,7 +14,7 @@ use crate::{Caller, Keeper, Refusal};
 use palazzo_core::exchange::{ExtractedText, OlderText, SourceKind};
 use palazzo_core::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
 use palazzo_core::model::{
-    Drawer, FileEdit, FrontMatterWingRoom, RoomId, WingRoomNames, document_title,
+    DisplayWingRoom, Drawer, FileEdit, FrontMatterWingRoom, RoomId, document_title,
 };
 use palazzo_core::render;
 
@@ -108,7 +108,7 @@ pub(crate) struct FilingPlanner<'o, 't> {
     /// Whether texts that are filed already get better dates and titles.
     updates_filed: bool,
     /// Rooms, and their texts before filing.
-    rooms: BTreeMap<&'t WingRoomNames, (RoomId, HashSet<&'o str>)>,
+    rooms: BTreeMap<&'t DisplayWingRoom, (RoomId, HashSet<&'o str>)>,
     /// All files with a source.
     sources: SourceIndex<'o>,
     /// The files that get the rest of their text, or a better date or title.
@@ -246,7 +246,7 @@ fn summary_for_empty_palace(sources: &[MinedSource]) -> MineSummary {
 /// A source and its drawers, without secrets.
 struct MinedSource {
     source: SourceFile,
-    drawers: Vec<(WingRoomNames, Drawer)>,
+    drawers: Vec<(DisplayWingRoom, Drawer)>,
     times: HashMap<Ulid, TimeOrigin>,
     older: OlderDrawers,
     /// The names that the source gives to itself, to wings and to rooms, each once.
@@ -289,11 +289,11 @@ impl MinedSource {
     }
 
     /// Returns the wing and the room in which an older version filed a text.
-    fn older_shelf(&self, shelf: &WingRoomNames) -> Option<WingRoomNames> {
+    fn older_shelf(&self, shelf: &DisplayWingRoom) -> Option<DisplayWingRoom> {
         let older = self.source.older_wing.as_deref()?;
         let wing = sanitize_name(older, MAX_NAME_CHARS);
         let is_default = shelf.wing == sanitize_name(&self.source.wing, MAX_NAME_CHARS);
-        is_default.then(|| WingRoomNames { wing, room: shelf.room.clone() })
+        is_default.then(|| DisplayWingRoom { wing, room: shelf.room.clone() })
     }
 
     /// Returns true if an older version has filed one of the texts in another wing.
@@ -381,9 +381,9 @@ fn drawer_from_extracted_text(
     caller: &Caller,
     source: &SourceFile,
     it: &ExtractedText,
-) -> (WingRoomNames, Drawer) {
+) -> (DisplayWingRoom, Drawer) {
     let wing = sanitize_name(it.wing.as_deref().unwrap_or(&source.wing), MAX_NAME_CHARS);
-    let shelf = WingRoomNames { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
+    let shelf = DisplayWingRoom { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
     let drawer = Drawer {
         id,
         filed_under: FrontMatterWingRoom {
@@ -436,7 +436,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     pub(crate) fn plan_filing(
         &mut self,
         source: Option<FilingSource<'t>>,
-        drawers: &'t [(WingRoomNames, Drawer)],
+        drawers: &'t [(DisplayWingRoom, Drawer)],
         redactions: &'t Redactions,
     ) -> FilingPlan {
         let mut plan = FilingPlan::default();
@@ -482,7 +482,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     }
 
     /// Returns the texts of a wing and a room.
-    fn room_texts(&mut self, shelf: &'t WingRoomNames) -> &mut HashSet<&'o str> {
+    fn room_texts(&mut self, shelf: &'t DisplayWingRoom) -> &mut HashSet<&'o str> {
         let (_, room_texts) = self.rooms.entry(shelf).or_insert_with(|| {
             let drawers = &self.open.palace.drawers;
             let room = choose_drawer_room(&self.open.palace, shelf);
@@ -628,7 +628,7 @@ fn better_time(
 /// text was filed as it was.
 fn comparable_text<'t>(
     source: Option<FilingSource<'_>>,
-    shelf: &'t WingRoomNames,
+    shelf: &'t DisplayWingRoom,
     drawer: &'t Drawer,
     redactions: &'t Redactions,
 ) -> ReadText<'t> {
@@ -657,7 +657,7 @@ fn older_texts<'t>(
 fn is_document_filed(
     source: Option<FilingSource<'_>>,
     earlier: &EarlierTexts<'_>,
-    drawers: &[(WingRoomNames, Drawer)],
+    drawers: &[(DisplayWingRoom, Drawer)],
 ) -> bool {
     let is_document = source.is_some_and(FilingSource::is_document);
     let Some((shelf, _)) = drawers.first().filter(|_| is_document) else { return false };

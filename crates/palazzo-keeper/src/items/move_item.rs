@@ -14,7 +14,7 @@ use crate::rooms::room_plans::{plan_drawer_move, plan_room_moves};
 use crate::{Refusal, Session};
 use palazzo_core::format::{PalacePath, choose_drawer_room};
 use palazzo_core::model::{
-    FileEdit, ItemId, RoomDestination, RoomId, ScrollId, Slug, WingRoomNames, escape_unprintable,
+    DisplayWingRoom, FileEdit, ItemId, RoomDestination, RoomId, ScrollId, Slug, escape_unprintable,
 };
 use palazzo_core::render;
 
@@ -170,7 +170,7 @@ fn plan_drawer_refiling(
     Ok((plan, ItemChangeVerb::Move, format!("drawer {} to {label}", render::in_quotes(&title))))
 }
 
-fn find_shelf(open: &OpenPalace, new: &str) -> Result<(RoomId, WingRoomNames), Refusal> {
+fn find_shelf(open: &OpenPalace, new: &str) -> Result<(RoomId, DisplayWingRoom), Refusal> {
     let missing = || {
         let new = escape_unprintable(new);
         Refusal::Invalid(format!("a drawer is filed under `WING/ROOM`, not `{new}`"))
@@ -186,11 +186,11 @@ fn find_shelf(open: &OpenPalace, new: &str) -> Result<(RoomId, WingRoomNames), R
         let slug = id.wing.as_ref().ok_or_else(missing)?;
         let wing = drawers.wing_name(slug).unwrap_or(slug.as_str()).to_owned();
         let room = drawers.room_name(&id).unwrap_or(id.slug.as_str()).to_owned();
-        return Ok((id, WingRoomNames { wing, room }));
+        return Ok((id, DisplayWingRoom { wing, room }));
     }
     let known_wing = wing.parse::<Slug>().ok();
     let known_wing = known_wing.as_ref().and_then(|it| drawers.wing_name(it)).unwrap_or(wing);
-    let names = WingRoomNames { wing: known_wing.to_owned(), room: room.to_owned() };
+    let names = DisplayWingRoom { wing: known_wing.to_owned(), room: room.to_owned() };
     Ok((choose_drawer_room(&open.palace, &names), names))
 }
 

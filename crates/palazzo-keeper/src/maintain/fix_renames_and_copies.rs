@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::references;
 use crate::maintain::fix::FixReport;
 use crate::palace::OpenPalace;
@@ -145,7 +145,7 @@ fn plan_entity_fixes(
     old: &str,
     new: &str,
 ) -> Result<Vec<FileEdit>, Refusal> {
-    let mut edit = GraphEdit::default();
+    let mut edit = EntityFileEdits::default();
     if let Some(entity) = edit.entity_mut(open, new)? {
         let before = Entity { name: old.to_owned(), ..entity.clone() };
         entity.record_former_names(&[before]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::graph::create::add_absent_entities;
 use crate::graph::delete::distinct_texts;
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal};
@@ -55,7 +55,7 @@ pub fn create_relations_if_absent(
     let session = keeper.session_for_writing(caller)?;
     let mut created = Vec::new();
     session.palace.change_files(caller, &ChangeOptions::default(), |open| {
-        let mut edit = GraphEdit::default();
+        let mut edit = EntityFileEdits::default();
         created = add_absent_relations(open, &mut edit, new)?;
         let subject = match created.as_slice() {
             [Triple { from, kind, to }] => {
@@ -85,7 +85,7 @@ pub fn add_observations(
     };
     let mut added = Vec::new();
     session.palace.change_files(caller, &ChangeOptions::default(), |open| {
-        let mut edit = GraphEdit::default();
+        let mut edit = EntityFileEdits::default();
         added = add_absent_observations(open, &mut edit, new)?;
         let what =
             render::count_with_noun(added.iter().map(|(_, it)| it.len()).sum(), "observation");
@@ -107,7 +107,7 @@ pub fn delete_observations(
         return Ok(summary);
     };
     session.palace.change_files(caller, &ChangeOptions::default(), |open| {
-        let mut edit = GraphEdit::default();
+        let mut edit = EntityFileEdits::default();
         summary = remove_observations(open, &mut edit, old)?;
         let what = render::count_with_noun(summary.deleted, "observation");
         change_plan_for_entities(edit, old.iter().map(|(name, _)| name), &format!("delete {what}"))
@@ -125,7 +125,7 @@ pub fn delete_relations(
     let mut summary = DeletionSummary { requested: old.len(), ..DeletionSummary::default() };
     let Some(session) = keeper.session_if_any(caller)? else { return Ok(summary) };
     session.palace.change_files(caller, &ChangeOptions::default(), |open| {
-        let mut edit = GraphEdit::default();
+        let mut edit = EntityFileEdits::default();
         summary.deleted = remove_relations(open, &mut edit, &old)?;
         let what = render::count_with_noun(summary.deleted, "relation");
         change_plan_for_entities(edit, old.iter().map(|it| &it.from), &format!("delete {what}"))
@@ -136,7 +136,7 @@ pub fn delete_relations(
 /// Adds the relations that do not exist, and returns those.
 pub(crate) fn add_absent_relations(
     open: &mut OpenPalace,
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     new: &[Triple],
 ) -> Result<Vec<Triple>, Refusal> {
     let mut keys_by_source: HashMap<&str, HashSet<(String, String)>> = HashMap::new();
@@ -160,7 +160,7 @@ pub(crate) fn add_absent_relations(
 /// Returns the relations from `name`, by kind and target.
 fn relation_keys_from(
     open: &mut OpenPalace,
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     name: &str,
 ) -> Result<HashSet<(String, String)>, Refusal> {
     let mut keys = HashSet::new();
@@ -176,7 +176,7 @@ fn relation_keys_from(
 /// Adds the observations that entities do not have, and returns those.
 pub(crate) fn add_absent_observations(
     open: &mut OpenPalace,
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     new: &[EntityObservations],
 ) -> Result<Vec<EntityObservations>, Refusal> {
     let mut added = Vec::new();
@@ -194,7 +194,7 @@ pub(crate) fn add_absent_observations(
 
 fn remove_observations(
     open: &mut OpenPalace,
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     old: &[EntityObservations],
 ) -> Result<DeletionSummary, Refusal> {
     let mut summary = DeletionSummary::default();
@@ -214,7 +214,7 @@ fn remove_observations(
 
 fn remove_relations(
     open: &mut OpenPalace,
-    edit: &mut GraphEdit,
+    edit: &mut EntityFileEdits,
     old: &BTreeSet<&Triple>,
 ) -> Result<usize, Refusal> {
     let mut keys_by_source: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
@@ -241,7 +241,7 @@ fn remove_relations(
 
 /// Builds the plan of a change of some entities.
 fn change_plan_for_entities<'a>(
-    edit: GraphEdit,
+    edit: EntityFileEdits,
     names: impl Iterator<Item = &'a String>,
     what: &str,
 ) -> Result<ChangePlan, Refusal> {

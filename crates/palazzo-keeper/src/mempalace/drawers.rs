@@ -10,7 +10,7 @@ use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::{self, choose_drawer_room, new_drawer_path};
 use palazzo_core::model::{
-    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable,
+    DisplayWingRoom, Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, is_printable,
     quoted_unless_plain,
 };
 use palazzo_core::render;
@@ -29,7 +29,7 @@ const SHORT_TEXT_BYTES: usize = 64;
 #[derive(Clone, Debug)]
 pub struct NewDrawer {
     /// Where to file it.
-    pub shelf: WingRoomNames,
+    pub shelf: DisplayWingRoom,
     /// The text, kept byte for byte.
     pub text: String,
     /// Where it comes from.
@@ -59,7 +59,7 @@ pub struct DrawerLocation {
     /// The room whose folder contains its file.
     pub room: RoomId,
     /// The names of its wing and room.
-    pub shelf: WingRoomNames,
+    pub shelf: DisplayWingRoom,
 }
 
 /// A drawer whose text is similar to another.
@@ -79,7 +79,7 @@ pub struct SimilarDrawer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawerStats {
     /// How many drawers each room of each wing has.
-    pub drawers_by_shelf: BTreeMap<WingRoomNames, usize>,
+    pub drawers_by_shelf: BTreeMap<DisplayWingRoom, usize>,
     /// How many entries the diary of each agent has.
     pub entries_by_agent: Vec<(String, usize)>,
     /// The errors of the files that cannot be read.
@@ -93,7 +93,7 @@ pub fn file_drawer(
     caller: &Caller,
     new: &NewDrawer,
 ) -> Result<FilingOutcome, Refusal> {
-    let shelf = WingRoomNames {
+    let shelf = DisplayWingRoom {
         wing: validate_name("wing", &new.shelf.wing)?,
         room: validate_name("room", &new.shelf.room)?,
     };
@@ -169,7 +169,7 @@ impl DrawerStats {
 
 fn plan_filing(
     open: &OpenPalace,
-    shelf: &WingRoomNames,
+    shelf: &DisplayWingRoom,
     drawer: &Drawer,
     force: bool,
 ) -> (ChangePlan, FilingOutcome) {
@@ -199,7 +199,7 @@ fn plan_filing(
 fn find_exact_duplicate(
     open: &OpenPalace,
     room: &RoomId,
-    shelf: &WingRoomNames,
+    shelf: &DisplayWingRoom,
     text: &str,
 ) -> Option<DrawerLocation> {
     let mut same = open.palace.drawers.drawers_in_room(room).filter(|(_, it)| it.text == text);
@@ -246,7 +246,7 @@ pub(crate) fn validate_text(what: &str, text: &str) -> Result<(), Refusal> {
 }
 
 /// Renders a wing and room for the subject of a commit.
-fn wing_room_label(WingRoomNames { wing, room }: &WingRoomNames) -> String {
+fn wing_room_label(DisplayWingRoom { wing, room }: &DisplayWingRoom) -> String {
     let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
@@ -296,7 +296,7 @@ mod tests {
     const PLAN: &str = "We meet every Tuesday at ten in the large room on the second floor.";
 
     fn new_drawer(wing: &str, room: &str, text: &str) -> NewDrawer {
-        let shelf = WingRoomNames { wing: wing.to_owned(), room: room.to_owned() };
+        let shelf = DisplayWingRoom { wing: wing.to_owned(), room: room.to_owned() };
         NewDrawer { shelf, text: text.to_owned(), source: None, by: None, force: false }
     }
 

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use serde_json::Map;
 use ulid::Ulid;
 
-use crate::graph::edit::GraphEdit;
+use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::graph::{parse_date_argument, resolve_relative_date};
 use crate::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::palace::OpenPalace;
@@ -121,7 +121,7 @@ fn plan_add_fact(
     let subject = resolve_spelling(graph, subject)?;
     let new = Relation { to: resolve_spelling(graph, &new.to)?, ..new };
     let others = current_facts_with_other_object(graph, &subject, &new, now);
-    let mut edit = GraphEdit::default();
+    let mut edit = EntityFileEdits::default();
     let is_defined = edit.entity_mut(open, &subject)?.is_some();
     if !is_defined && edit.loose_end_mut(open, &subject)?.is_none() {
         edit.add_entity(open, placeholder_entity(&subject, id))?;
@@ -216,7 +216,7 @@ fn plan_end_fact(
     let names: Vec<String> =
         open.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
     let relation = Relation::from(triple.clone());
-    let (mut edit, mut ended_fact) = (GraphEdit::default(), None);
+    let (mut edit, mut ended_fact) = (EntityFileEdits::default(), None);
     let (mut past_end, mut invalid_date) = (None, None);
     for name in &names {
         let entity = match edit.entity_mut(open, name)? {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::history::item_diffs::{compare_files, replaced_scroll_files};
-use crate::history::revert::{UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit};
+use crate::history::revert::creates_palace;
+use crate::history::undone_commits::{UndoneCommitSet, is_change_of_tool, visit_of_commit};
 use crate::history::visits::{
     client_visit_of_commit, combine_diffs, describe_visit, find_repeated_changes, find_visit,
     visits_of_commits,

@@ -91,7 +91,7 @@ pub(crate) fn missing_schema_edits<'a>(
 
 /// Returns the file that creates the folder `.palazzo`, unless it exists or `edits` create it. The
 /// folder shows later that Palazzo has written to the palace, so that a lost repository is noticed.
-pub(crate) fn palazzo_folder_edit(store: &Store, edits: &[FileEdit]) -> Option<FileEdit> {
+pub(crate) fn palazzo_folder_creation(store: &Store, edits: &[FileEdit]) -> Option<FileEdit> {
     let has_folder = store.has_palazzo_folder()
         || edits.iter().any(|it| format::is_schema_or_readme_path(&it.path));
     (!has_folder).then(|| FileEdit {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
+use crate::palace::faulty_entities::{EntityNameAndGenus, FaultyEntities};
 use crate::palace::file_states::{ChangeCounters, FileStates};
 use crate::palace::search_documents;
 use crate::palace::text_warnings::TextWarnings;
@@ -25,7 +25,7 @@ pub(crate) struct LoadedPalace {
     /// The search index, made by the first search.
     pub(crate) index: Arc<OnceLock<Index>>,
     /// The entities with faults, computed by the first use.
-    pub(crate) entity_faults: Arc<OnceLock<EntityFaults>>,
+    pub(crate) faulty_entities: Arc<OnceLock<FaultyEntities>>,
     /// The indexer of embeddings, if the palace names a model.
     pub(crate) semantic_indexer: Option<Arc<SemanticIndexer>>,
     pub(crate) store: Store,
@@ -52,7 +52,7 @@ impl LoadedPalace {
         Self {
             palace: Arc::new(Palace::new(Settings::with_name(name))),
             index: Arc::default(),
-            entity_faults: Arc::default(),
+            faulty_entities: Arc::default(),
             semantic_indexer: None,
             store,
             findings: Arc::default(),
@@ -72,7 +72,7 @@ impl LoadedPalace {
         Self {
             palace: self.palace.clone(),
             index: self.index.clone(),
-            entity_faults: self.entity_faults.clone(),
+            faulty_entities: self.faulty_entities.clone(),
             semantic_indexer: self.semantic_indexer.clone(),
             store: self.store.clone_for_reading(),
             findings: self.findings.clone(),
@@ -94,7 +94,7 @@ impl LoadedPalace {
 
     /// Makes the indexes that the first use would make.
     pub(crate) fn warm_caches(&self) {
-        self.entity_faults();
+        self.faulty_entities();
         self.index();
     }
 
@@ -137,8 +137,8 @@ impl LoadedPalace {
     }
 
     /// Returns the entities with faults.
-    pub(crate) fn entity_faults(&self) -> &EntityFaults {
-        self.entity_faults.get_or_init(|| EntityFaults::from_graph(&self.palace.graph))
+    pub(crate) fn faulty_entities(&self) -> &FaultyEntities {
+        self.faulty_entities.get_or_init(|| FaultyEntities::from_graph(&self.palace.graph))
     }
 
     /// Returns the store, for reading.
@@ -150,10 +150,10 @@ impl LoadedPalace {
     /// them.
     pub(crate) fn update_faults(&mut self, path: &str, before: Option<&EntityNameAndGenus>) {
         let after = self.name_and_genus_if_faults_known(path);
-        if self.entity_faults.get().is_none() {
+        if self.faulty_entities.get().is_none() {
             return;
         }
-        let faults = Arc::make_mut(&mut self.entity_faults);
+        let faults = Arc::make_mut(&mut self.faulty_entities);
         match (PalacePath::parse(path), faults.get_mut()) {
             (Ok(PalacePath::Genus), _) => drop(faults.take()),
             (Ok(PalacePath::Entity), Some(it)) => {
@@ -165,7 +165,7 @@ impl LoadedPalace {
 
     /// Returns the entity in a file, if the entity faults are computed.
     pub(crate) fn name_and_genus_if_faults_known(&self, path: &str) -> Option<EntityNameAndGenus> {
-        self.entity_faults.get()?;
+        self.faulty_entities.get()?;
         let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined);
         entity.map(|it| (it.name.clone(), it.genus.clone()))
     }

@@ -8,7 +8,7 @@ use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_line};
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::palace::findings::{explain_findings, prepare_checks, resolve_diagnostic_positions};
-use crate::palace::item_edits::plan_room_edit;
+use crate::palace::reference_edits::plan_room_edit;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{self, PalacePath, room_path};
 use palazzo_core::model::{

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{
+use crate::palace::reference_edits::{
     ReferenceChange, plan_reference_edit, plan_reference_edits_in_rooms,
     plan_reference_edits_in_work, plan_room_edit, plan_subject_edit,
 };
 use crate::rooms::build::plan_entry_edit;
 use palazzo_core::format::{self, ReferenceKind, room_path};
 use palazzo_core::model::{
-    Diagnostic, Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, RoomRef, Settings, Severity,
-    WingRoomNames, WorkSubject,
+    Diagnostic, DisplayWingRoom, Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, RoomRef,
+    Settings, Severity, WorkSubject,
 };
 use palazzo_core::render::count_with_noun;
 
@@ -350,7 +350,7 @@ pub(crate) fn plan_drawer_move(
     open: &mut OpenPalace,
     file: &str,
     to: &RoomId,
-    names: &WingRoomNames,
+    names: &DisplayWingRoom,
 ) -> Result<Vec<FileEdit>, Refusal> {
     let was = open.read_file_for_change(file)?;
     let drawers = &open.palace.drawers;
@@ -385,7 +385,7 @@ fn taken_path_refusal(path: &str) -> Refusal {
 
 /// Returns the names of wing and room for drawers that move from one folder to another: a part
 /// that stays keeps its name.
-fn wing_room_names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> WingRoomNames {
+fn wing_room_names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> DisplayWingRoom {
     let drawers = &palace.drawers;
     let wing_name =
         to.wing.as_ref().map(|it| drawers.wing_name(it).unwrap_or(it.as_str()).to_owned());
@@ -393,7 +393,7 @@ fn wing_room_names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> Wi
         true => drawers.room_name(from),
         false => drawers.room_name(to),
     };
-    WingRoomNames {
+    DisplayWingRoom {
         wing: wing_name.unwrap_or_default(),
         room: room_name.unwrap_or(to.slug.as_str()).to_owned(),
     }

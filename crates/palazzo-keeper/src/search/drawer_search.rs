@@ -11,7 +11,7 @@ use crate::palace::search_documents::drawer_facet;
 use crate::search::{TimeRange, parse_time_range};
 use crate::semantic::vector_store::EmbeddedQuery;
 use crate::{Caller, DrawerLocation, Keeper, RankingReport, Refusal, Session, SimilarDrawer};
-use palazzo_core::model::{ItemId, ItemKind, Provenance, WingRoomNames};
+use palazzo_core::model::{DisplayWingRoom, ItemId, ItemKind, Provenance};
 use palazzo_core::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
 /// A search for drawers, with its filters.
@@ -150,7 +150,7 @@ pub fn drawers_similar_to(
     Ok(similar.unwrap_or_default())
 }
 
-fn matches_wing_and_room(shelf: &WingRoomNames, query: &DrawerQuery) -> bool {
+fn matches_wing_and_room(shelf: &DisplayWingRoom, query: &DrawerQuery) -> bool {
     let matches = |filter: Option<&String>, name: &String| filter.is_none_or(|it| it == name);
     matches(query.wing.as_ref(), &shelf.wing) && matches(query.room.as_ref(), &shelf.room)
 }

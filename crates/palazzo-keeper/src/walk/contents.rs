@@ -3,9 +3,9 @@
 use ulid::Ulid;
 
 use crate::graph::describe::{describe_genus, get_entity};
+use crate::templates::is_example;
 use crate::walk::changes_since_visit::mark_scroll_read;
 use crate::walk::drawers::read_drawer;
-use crate::walk::hand_over::is_example;
 use crate::walk::show_item::{read_diary_entry, render_room_text, render_scroll};
 use crate::walk::{mark_shown, was_shown};
 use crate::work::{render_work_item, work_view};

@@ -7,7 +7,7 @@ use crate::proposals::proposal_notice;
 use crate::templates::find_template;
 use crate::walk::current_room::render_current_room;
 use crate::walk::hand_over::render_hand_over;
-use crate::walk::notices::has_missing_entry;
+use crate::walk::notices::has_unbuilt_entry_room;
 use crate::walk::start_position;
 use crate::walk::unbuilt_rooms::render_roomless_palace;
 use crate::workspaces::as_of_key::present_key;
@@ -135,7 +135,7 @@ fn last_changed_workspace(keeper: &Keeper) -> Result<(Workspace, Vec<String>), R
 /// Begins a visit in the entry room of the palace with the key `key`.
 fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<String, Refusal> {
     let session = keeper.session_in(key, caller)?;
-    if has_missing_entry(&session.palace.palace) {
+    if has_unbuilt_entry_room(&session.palace.palace) {
         session.palace.find_renamed_rooms()?;
     }
     let open = &*session.palace;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::rooms::scrolls::current_scroll_ids;
+use crate::templates::is_example;
 use crate::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::walk::show_item::render_scroll;
 use crate::{Refusal, Session};
@@ -11,9 +12,6 @@ use palazzo_core::render;
 
 /// The beginnings of titles, in lower case, that make a scroll of any room a hand-over.
 const TITLES: [&str; 5] = ["hand-over", "handover", "hand-off", "handoff", "session summary"];
-
-/// The part of a title that marks an example of a template.
-const EXAMPLE: &str = "(example)";
 
 /// Maximum number of characters of a hand-over at the door.
 const MAX_CHARS: usize = 6_000;
@@ -60,11 +58,6 @@ pub(crate) fn is_hand_over(palace: &Palace, room: &RoomId, scroll: &Scroll) -> b
     let title = scroll.title.trim().to_lowercase();
     let is_titled = TITLES.iter().any(|it| title.starts_with(it));
     (palace.entry_room() == Some(room) || is_titled) && !is_example(&scroll.title)
-}
-
-/// Returns whether an item with this name or title is an example of a template.
-pub(crate) fn is_example(name: &str) -> bool {
-    name.to_lowercase().contains(EXAMPLE)
 }
 
 /// Cuts the page of a scroll to the limit, and says how much is left to read and how.

@@ -10,11 +10,9 @@ use std::collections::BTreeMap;
 use crate::palace::OpenPalace;
 use crate::palace::room_scope::RoomScope;
 use crate::walk::changes_since_visit;
-use crate::work::work_view;
+use crate::work::{list_open_work, work_view};
 use palazzo_core::format::{PalacePath, room_path};
-use palazzo_core::model::{
-    ItemId, OpenConflict, Palace, Reader, Room, RoomId, ScrollId, WorkSubject,
-};
+use palazzo_core::model::{OpenConflict, Palace, Reader, Room, RoomId, ScrollId};
 use palazzo_core::render::{self, Notice, RoomView};
 use palazzo_core::visit::ChangesSinceVisit;
 
@@ -39,11 +37,11 @@ pub(crate) fn needs_history(palace: &Palace) -> bool {
 pub(crate) fn may_have_renamed_rooms(palace: &Palace, room: &RoomId) -> bool {
     unbuilt_exits(palace, room).next().is_some()
         || palace.missing_rooms_with_scrolls().len() > 0
-        || has_missing_entry(palace)
+        || has_unbuilt_entry_room(palace)
 }
 
 /// Returns true if the entry room of the settings does not exist; it may have been renamed.
-pub(crate) fn has_missing_entry(palace: &Palace) -> bool {
+pub(crate) fn has_unbuilt_entry_room(palace: &Palace) -> bool {
     let entry = palace.settings.entry.as_ref().map(|it| palace.resolve_room(it, None));
     entry.is_some_and(|it| it.is_ok_and(|it| palace.room(&it).is_none()))
 }
@@ -82,18 +80,6 @@ fn renamed_entry_notice(palace: &Palace, here: &RoomId) -> Option<Notice> {
     (is_missing && is_renamed).then_some(Notice(text))
 }
 
-/// Returns the open processes and the open tasks whose subject `is_listed`.
-pub(crate) fn list_open_work(
-    palace: &Palace,
-    is_listed: impl Fn(&WorkSubject) -> bool,
-) -> [Vec<ItemId>; 2] {
-    let open =
-        palace.processes.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
-    let processes = open.map(|(file, _)| ItemId::Process(file.clone())).collect();
-    let open = palace.tasks.iter().filter(|(_, it)| it.status.is_open() && is_listed(&it.subject));
-    [processes, open.map(|(file, _)| ItemId::Task(file.clone())).collect()]
-}
-
 /// Returns the notices in a room; `since` are the changes of others since the last visit.
 pub(crate) fn room_notices(
     palace: &OpenPalace,
@@ -105,7 +91,7 @@ pub(crate) fn room_notices(
     let changes =
         since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, reader.now));
     let work = work_notices(palace, &scope, reader);
-    let faults = palace.entity_faults().room_notice(&palace.palace.graph, &scope);
+    let faults = palace.faulty_entities().room_notice(&palace.palace.graph, &scope);
     let notices = changes.into_iter().flatten().chain(work).chain(faults);
     let is_entry = palace.palace.entry_room() == Some(room);
     let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));

@@ -8,16 +8,10 @@ use crate::walk::notices::{room_notices, stale_scroll_notices};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
-use palazzo_core::model::{Palace, RoomId, RoomRef};
+use palazzo_core::model::{RoomId, RoomRef};
 use palazzo_core::render::{self, MapView, RoomView};
 use palazzo_core::view;
 use palazzo_core::visit::{Location, Visit};
-
-/// Returns a palace of the home as it is in memory.
-pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Palace, Refusal> {
-    let workspace = keeper.find_workspace(name)?;
-    keeper.open_workspace(&workspace).map(|open| &*open.palace)
-}
 
 /// Renders a room, by default the entry room, as at the beginning of a visit, now or as of a past
 /// revision; and its version and age.
@@ -208,12 +202,5 @@ mod tests {
         let map = home.run(show_map).unwrap();
         assert!(map.contains("  The crypt (crypt)\n      no doors: no room leads here\n"), "{map}");
         assert_eq!(map.matches("no doors").count(), 1, "{map}");
-    }
-
-    #[test]
-    fn a_palace_is_found_by_name_in_any_case() {
-        let mut home = home_with_rooms(&["hall"]);
-        let palace = palace_by_name(&mut home.keeper, "KEEP").unwrap();
-        assert_eq!(palace.settings.name, "Keep");
     }
 }

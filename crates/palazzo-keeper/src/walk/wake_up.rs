@@ -7,10 +7,11 @@ use chrono::{DateTime, Utc};
 
 use crate::mempalace::facts::fact_record;
 use crate::palace::OpenPalace;
-use crate::walk::hand_over::{find_hand_over, is_example};
-use crate::walk::notices::{list_open_work, needs_history};
+use crate::templates::is_example;
+use crate::walk::hand_over::find_hand_over;
+use crate::walk::notices::needs_history;
 use crate::walk::show_item::render_scroll;
-use crate::work::work_view;
+use crate::work::{list_open_work, work_view};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{
     Entity, Palace, PointInTime, Relation, RoomId, Scroll, ScrollId, Severity, entity_links,

@@ -71,7 +71,7 @@ impl ServedProposal {
 
     /// Returns the store of a palace of the home, which reads from the branch and writes to it.
     pub fn store_on_branch(&self, mut palace: Store) -> Store {
-        palace.writer.prune_guard = self.palace.writer.prune_guard.share();
+        palace.writer.deleted_object_restorer = self.palace.writer.deleted_object_restorer.share();
         palace.with_branch(self.palace.branch())
     }
 }

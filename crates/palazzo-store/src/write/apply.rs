@@ -289,7 +289,7 @@ fn commit_on_branch(
         }
         warnings.extend(writer.signing.report(signer));
         let mut objects = objects.into_objects();
-        warnings.extend(writer.prune_guard.retain_objects(&repository, &mut objects));
+        warnings.extend(writer.deleted_object_restorer.retain_objects(&repository, &mut objects));
         let [commit, previous] = [new, tip].map(|it| Some(CommitId(it.to_string())));
         return Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }));
     }
@@ -339,7 +339,7 @@ fn run_commit_steps(
     warnings.extend(replace_index(writer, locked_index, guard));
     warnings.extend(writer.signing.report(steps.signer));
     let mut objects = objects.into_objects();
-    warnings.extend(writer.prune_guard.retain_objects(repository, &mut objects));
+    warnings.extend(writer.deleted_object_restorer.retain_objects(repository, &mut objects));
     keep_for_next_change(writer, repository, moved, objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));

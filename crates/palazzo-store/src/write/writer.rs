@@ -7,11 +7,11 @@ use gix::ObjectId;
 
 use crate::Error;
 use crate::repo::palace_repository::PalaceRepository;
+use crate::write::deleted_object_restorer::{self, DeletedObjectRestorer};
 use crate::write::index::CachedIndex;
 use crate::write::objects::LastTrees;
 use crate::write::palazzo_lock::LockTimeouts;
 use crate::write::progress::{Progress, ProgressListener};
-use crate::write::prune_guard::{self, PruneGuard};
 use crate::write::signing::{Signer, SigningState};
 
 /// Makes the changes of one store.
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
     pub(crate) listener: Option<ProgressListener>,
     /// Whether the caller no longer wants the change that it asked for.
     pub(crate) cancelled: Arc<AtomicBool>,
-    pub(crate) prune_guard: PruneGuard,
+    pub(crate) deleted_object_restorer: DeletedObjectRestorer,
     pub(crate) cached_index: Option<CachedIndex>,
     pub(crate) last_trees: LastTrees,
     /// The last commit whose objects were all found.
@@ -64,12 +64,12 @@ impl Writer {
     /// any.
     pub(crate) fn restore_pruned_objects(&self, palace: &PalaceRepository) -> bool {
         let repository = palace.find().ok().flatten();
-        repository.is_some_and(|it| self.prune_guard.restore_deleted_objects(&it))
+        repository.is_some_and(|it| self.deleted_object_restorer.restore_deleted_objects(&it))
     }
 }
 
 /// Returns true if `git gc` is running in the palace's repository.
 pub(crate) fn is_gc_running(palace: &PalaceRepository) -> bool {
     let repository = palace.find().ok().flatten();
-    repository.is_some_and(|it| prune_guard::is_gc_running(&it.common_dir))
+    repository.is_some_and(|it| deleted_object_restorer::is_gc_running(&it.common_dir))
 }

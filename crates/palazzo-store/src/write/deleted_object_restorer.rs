@@ -28,12 +28,12 @@ const EMPTY_PID_FILE_TIMEOUT: Duration = Duration::from_secs(5);
 /// `gc.c`).
 const PID_FILE_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// The objects that git may still delete.
+/// The objects that git may still delete, and that are then written again.
 #[derive(Debug, Default)]
-pub(crate) struct PruneGuard(Arc<PruneGuardState>);
+pub(crate) struct DeletedObjectRestorer(Arc<DeletedObjectRestorerState>);
 
 #[derive(Debug, Default)]
-struct PruneGuardState {
+struct DeletedObjectRestorerState {
     retained: Mutex<RetainedObjects>,
     emptied: Condvar,
 }
@@ -45,8 +45,8 @@ struct RetainedObjects {
     has_watch_thread: bool,
 }
 
-impl PruneGuard {
-    /// Returns a guard of the same objects, for another store of the repository.
+impl DeletedObjectRestorer {
+    /// Returns a restorer of the same objects, for another store of the repository.
     pub(crate) fn share(&self) -> Self {
         Self(self.0.clone())
     }
@@ -89,7 +89,7 @@ impl PruneGuard {
     }
 }
 
-impl PruneGuardState {
+impl DeletedObjectRestorerState {
     fn run_watch_thread(&self, repository: &Repository) {
         loop {
             thread::sleep(CHECK_INTERVAL);
@@ -110,7 +110,7 @@ impl PruneGuardState {
     }
 }
 
-impl Drop for PruneGuard {
+impl Drop for DeletedObjectRestorer {
     /// Waits for a garbage collection that may still delete written objects.
     fn drop(&mut self) {
         let retained = self.0.lock_retained();

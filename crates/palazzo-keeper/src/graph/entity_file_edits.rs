@@ -1,4 +1,4 @@
-//! Collects changes of entities, to write them in one commit.
+//! Collects changes of the files of entities, to write them in one commit.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use palazzo_core::model::{Entity, FileEdit, MAX_FILE_BYTES, Relation};
 
 /// Changes of entities. The file of each entity is written once, however often it changes.
 #[derive(Debug, Default)]
-pub(crate) struct GraphEdit {
+pub(crate) struct EntityFileEdits {
     files: BTreeMap<String, EditedFile>,
     /// By name, and whether defined.
     paths: HashMap<(String, bool), String>,
@@ -33,7 +33,7 @@ struct EditedFile {
 /// The names of entities with files above the size limit, and the sizes of the files in bytes.
 pub(crate) type OversizedEntities = BTreeMap<String, usize>;
 
-impl GraphEdit {
+impl EntityFileEdits {
     /// Returns the entity with that exact name, for a change.
     pub(crate) fn entity_mut(
         &mut self,
@@ -129,7 +129,7 @@ impl GraphEdit {
 
     /// Renames the file of an entity for its new name and genus, if the file had the standard name.
     /// The new file may replace one that this edit removes.
-    pub(crate) fn update_file_name(&mut self, open: &OpenPalace, name: &str) {
+    pub(crate) fn rename_file_if_standard(&mut self, open: &OpenPalace, name: &str) {
         let Some(path) = self.paths.get(&(name.to_owned(), true)) else { return };
         let Some(EditedFile { old: Some(old), now: Some(now), .. }) = self.files.get(path) else {
             return;
@@ -169,7 +169,7 @@ impl GraphEdit {
         Ok(deleted.into_iter().chain(replacing).collect())
     }
 
-    /// Returns the edits as [`GraphEdit::into_edits`] does, or the entities with files that become
+    /// Returns the edits as [`EntityFileEdits::into_edits`] does, or the entities with files that become
     /// too large.
     pub(crate) fn into_edits_within_limit(
         self,
@@ -275,10 +275,10 @@ mod tests {
 
     /// Returns the edits of a palace with Ada and the loose end Ghost: the path and the new text.
     fn edits_of(
-        change: impl FnOnce(&mut GraphEdit, &mut OpenPalace),
+        change: impl FnOnce(&mut EntityFileEdits, &mut OpenPalace),
     ) -> Vec<(String, Option<String>)> {
         TestHome::new(&[ADA, GHOST]).run(|session| {
-            let mut edit = GraphEdit::default();
+            let mut edit = EntityFileEdits::default();
             change(&mut edit, session.palace);
             edit.into_edits().unwrap().into_iter().map(|it| (it.path, it.now)).collect()
         })
@@ -369,9 +369,9 @@ mod tests {
     fn only_a_file_with_the_standard_name_is_renamed_with_its_entity() {
         let rename = |file: &str| {
             TestHome::new(&[(file, ADA.1)]).run(|session| {
-                let mut edit = GraphEdit::default();
+                let mut edit = EntityFileEdits::default();
                 edit.entity_mut(session.palace, "Ada").unwrap().unwrap().name = "Eve".to_owned();
-                edit.update_file_name(session.palace, "Ada");
+                edit.rename_file_if_standard(session.palace, "Ada");
                 let edits = edit.into_edits().unwrap().into_iter();
                 edits.map(|it| (it.path, it.now.is_some())).collect::<Vec<_>>()
             })
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn entities_above_the_size_limit_are_reported_with_their_size() {
         TestHome::new(&[ADA]).run(|session| {
-            let mut edit = GraphEdit::default();
+            let mut edit = EntityFileEdits::default();
             let observations = vec!["x".repeat(MAX_FILE_BYTES)];
             let much = Entity { observations, ..new_person("Much") };
             edit.add_entity(session.palace, much).unwrap();

@@ -24,7 +24,7 @@ fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
 
 /// The entities of a palace that have faults.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct EntityFaults {
+pub(crate) struct FaultyEntities {
     /// The entities with faults above the severity info, by genus.
     faulty: BTreeMap<String, BTreeSet<String>>,
     /// The genus of each entity with at least one fault.
@@ -33,7 +33,7 @@ pub(crate) struct EntityFaults {
     dangling_references: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl EntityFaults {
+impl FaultyEntities {
     /// Checks the whole graph.
     pub(crate) fn from_graph(graph: &Graph) -> Self {
         let entities: Vec<_> = graph.iter().collect();

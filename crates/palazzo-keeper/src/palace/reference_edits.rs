@@ -1,5 +1,6 @@
-//! Plans the edit of one item. The file is read again first, so that the edit applies to its
-//! current content and loses nothing that a person has just saved.
+//! Plans the edits of files whose references change: doors of rooms, subjects of work, values that
+//! name other items. A file is read again first, so that the edit applies to its current content
+//! and loses nothing that a person has just saved.
 
 use serde_json::Value;
 

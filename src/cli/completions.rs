@@ -12,7 +12,9 @@ use clap_complete::{ArgValueCompleter, CompletionCandidate};
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
-use palazzo_core::model::{FileKind, ItemKind, RecordedVisit, Rule, escape_unprintable_in_lines};
+use palazzo_core::model::{
+    FileKind, ItemKind, RecordedVisit, Rule, commit_trailers, escape_unprintable_in_lines,
+};
 use palazzo_keeper::{self as keeper, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
 
 /// The variable by which a script asks for the completion of a line; its value is the shell.
@@ -178,10 +180,10 @@ fn complete_visit(typed: &OsStr) -> Vec<CompletionCandidate> {
     let commits = log.map(|it| it.commits).unwrap_or_default();
     let mut visits: Vec<(String, String)> = Vec::new();
     for it in commits.iter().map(|it| &it.details).filter(|it| it.is_by_client) {
-        let id = it.trailer(Caller::VISIT_TRAILER).and_then(|it| it.parse().ok());
+        let id = it.trailer(commit_trailers::VISIT).and_then(|it| it.parse().ok());
         let Some(id) = id.map(RecordedVisit::shorten_id) else { continue };
         if !visits.iter().any(|(known, _)| *known == id) {
-            let client = it.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+            let client = it.trailer(commit_trailers::CLIENT).unwrap_or_default();
             visits.push((id, format!("{client}: {}", it.summary.subject)));
         }
     }

@@ -10,7 +10,7 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use palazzo_core::model::{RecordedVisit, UndoneAmount};
+use palazzo_core::model::{RecordedVisit, UndoneAmount, commit_trailers};
 use palazzo_core::render;
 use palazzo_keeper::{
     self as keeper, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog,
@@ -126,9 +126,9 @@ fn visits_to_json(log: &VisitLog) -> String {
 fn log_to_json(log: &CommitLog) -> String {
     let commits = log.commits.iter().map(|LoggedCommit { details, changes, undone, .. }| {
         let mut commit = commit_json(&details.summary);
-        commit["tool"] = json!(details.trailer(Caller::TOOL_TRAILER));
-        commit["client"] = json!(details.trailer(Caller::CLIENT_TRAILER));
-        commit["visit"] = json!(details.trailer(Caller::VISIT_TRAILER));
+        commit["tool"] = json!(details.trailer(commit_trailers::TOOL));
+        commit["client"] = json!(details.trailer(commit_trailers::CLIENT));
+        commit["visit"] = json!(details.trailer(commit_trailers::VISIT));
         commit["undone"] = json!(undone.map(|it| it == UndoneAmount::Whole));
         commit["partly_undone"] = json!(undone.map(|it| it == UndoneAmount::Part));
         commit["files"] = json!(details.changed_files);

@@ -6,6 +6,7 @@
 mod audience;
 mod changeset;
 mod client_setup;
+pub mod commit_trailers;
 mod conflict;
 mod date;
 mod diagnostic;

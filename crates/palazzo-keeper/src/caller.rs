@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, NaiveDate, Utc};
 use ulid::Ulid;
 
-use palazzo_core::model::{Audience, Author, PointInTime, Reader, TimeZone};
+use palazzo_core::model::{Audience, Author, PointInTime, Reader, TimeZone, commit_trailers};
 use palazzo_core::render;
 use palazzo_core::visit::VisitKey;
 use palazzo_store::{self as store, ProgressListener};
@@ -35,13 +35,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The trailer of every commit of a tool that names the tool or command.
-    pub const TOOL_TRAILER: &str = "Palazzo-Tool";
-    /// The trailer with the name of the client.
-    pub const CLIENT_TRAILER: &str = "Palazzo-Client";
-    /// The trailer with the id of the visit.
-    pub const VISIT_TRAILER: &str = "Palazzo-Visit";
-
     /// Creates the caller for a client in UTC, with the id of a new visit. Its name is shortened to one
     /// line; without a name it is `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
@@ -96,9 +89,9 @@ impl Caller {
     /// Returns the trailers of a commit of this caller.
     pub(super) fn trailers(&self) -> Vec<(&'static str, String)> {
         vec![
-            (Self::TOOL_TRAILER, self.tool.to_owned()),
-            (Self::CLIENT_TRAILER, self.name.clone()),
-            (Self::VISIT_TRAILER, self.visit_id.to_string()),
+            (commit_trailers::TOOL, self.tool.to_owned()),
+            (commit_trailers::CLIENT, self.name.clone()),
+            (commit_trailers::VISIT, self.visit_id.to_string()),
         ]
     }
 

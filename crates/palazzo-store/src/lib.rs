@@ -30,7 +30,6 @@ use std::sync::atomic::AtomicBool;
 
 use palazzo_core::model::{Changeset, CommitSummary, SigningMode};
 
-pub use crate::history::commits::MERGE_RULES_TRAILER;
 pub use crate::history::file_history_cache::FileHistoryCache;
 pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};

@@ -14,7 +14,8 @@ use crate::palace::resolve::{ResolvedItem, folders_of_wing, is_in_folders};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{
-    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount, quoted,
+    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount, commit_trailers,
+    quoted,
 };
 use palazzo_core::render;
 use palazzo_store::CommitRange;
@@ -216,7 +217,7 @@ pub(crate) fn parse_since(since: &str, caller: &Caller) -> Result<DateTime<Utc>,
 
 /// Returns whether the client or the author of a commit has this name, in any case.
 pub(crate) fn is_made_by(commit: &CommitDetails, name: &str) -> bool {
-    let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+    let client = commit.trailer(commit_trailers::CLIENT).unwrap_or_default();
     let names = [client, &commit.summary.by].map(str::to_lowercase);
     names.contains(&name.trim().to_lowercase())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ulid::Ulid;
 
-use crate::history::undone_commits::{UNDO_SUBJECT_PREFIX, UNDOES_PART_TRAILER, UNDOES_TRAILER};
+use crate::history::undone_commits::UNDO_SUBJECT_PREFIX;
 use crate::merge_driver::merge_file_versions;
 use crate::palace::OpenPalace;
 use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
@@ -15,7 +15,8 @@ use palazzo_core::check::{CheckFinding, PalaceCheck};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
     ChangeDetail, ChangeKind, Code, CommitDetails, CommitId, CommitSummary, Diagnostic,
-    FileContent, FileDiff, FileEdit, ItemDiff, Palace, quoted, quoted_unless_plain,
+    FileContent, FileDiff, FileEdit, ItemDiff, Palace, commit_trailers, quoted,
+    quoted_unless_plain,
 };
 use palazzo_core::render;
 
@@ -126,8 +127,9 @@ impl RevertCommit<'_> {
         if mode.is_dry_run() {
             return Ok(undone);
         }
-        let wholly = self.undone.iter().map(|it| (UNDOES_TRAILER, it.0.clone()));
-        let in_part = self.undone_in_part.iter().map(|it| (UNDOES_PART_TRAILER, it.0.clone()));
+        let wholly = self.undone.iter().map(|it| (commit_trailers::UNDOES, it.0.clone()));
+        let in_part =
+            self.undone_in_part.iter().map(|it| (commit_trailers::UNDOES_PART, it.0.clone()));
         let trailers: Vec<_> = wholly.chain(in_part).collect();
         let executable = modes_after_revert(palace, self.diffs, self.parents.into_iter())?;
         let options =

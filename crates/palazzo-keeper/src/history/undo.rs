@@ -20,7 +20,7 @@ use crate::palace::change_plan::ChangeMode;
 use crate::{Caller, Refusal, Session};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    CommitDetails, CommitId, FileContent, FileDiff, Files, ItemDiff, RecordedVisit,
+    CommitDetails, CommitId, FileContent, FileDiff, Files, ItemDiff, RecordedVisit, commit_trailers,
 };
 use palazzo_core::render;
 
@@ -470,7 +470,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
         let Some(id) = client_visit_of_commit(commit).filter(|it| seen.insert(*it)) else {
             continue;
         };
-        let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+        let client = commit.trailer(commit_trailers::CLIENT).unwrap_or_default();
         let client = render::name_in_sentence(client);
         let age = render::ago(commit.summary.at, caller.now);
         visits.push(format!("{} ({client}, {age})", RecordedVisit::shorten_id(id)));

@@ -5,17 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::Caller;
 use crate::palace::OpenPalace;
 use palazzo_core::format;
-use palazzo_core::model::{CommitDetails, CommitId};
+use palazzo_core::model::{CommitDetails, CommitId, commit_trailers};
 use palazzo_core::render;
 
-/// The trailer of an undoing commit that names an undone commit.
-pub(in crate::history) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
-/// The trailer of an undoing commit that names a commit of which it undoes only some files: those that
-/// it changes itself.
-pub(in crate::history) const UNDOES_PART_TRAILER: &str = "Palazzo-Undoes-Part";
 /// The name of the command that undoes, in the trailer of its commits.
 const UNDO_COMMAND: &str = "undo";
 /// How the subject of an undoing commit begins.
@@ -65,7 +59,7 @@ impl UndoneCommitSet {
 
     /// Adds the files that `commit` undoes of commits that it undoes in part.
     fn add_files_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
-        for id in commit.trailers_with_key(UNDOES_PART_TRAILER) {
+        for id in commit.trailers_with_key(commit_trailers::UNDOES_PART) {
             let is_there = palace.store().is_in_history(&CommitId(id.to_owned()));
             let files = match parse_undone_visit(&commit.body) {
                 Some(visit) if !is_there.unwrap_or_default() => {
@@ -83,7 +77,7 @@ impl UndoneCommitSet {
         let reverted = body.split("This reverts commit ").nth(1);
         let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
         let reverted = reverted.and_then(|mut it| it.next());
-        let by_trailer: Vec<_> = commit.trailers_with_key(UNDOES_TRAILER).collect();
+        let by_trailer: Vec<_> = commit.trailers_with_key(commit_trailers::UNDOES).collect();
         let undone = if by_trailer.is_empty() { Vec::from_iter(reverted) } else { by_trailer };
         for undone in undone {
             if palace.store().is_in_history(&CommitId(undone.to_owned())).unwrap_or_default() {
@@ -152,20 +146,20 @@ fn parse_visit_subject(subject: &str) -> Option<Ulid> {
 
 /// Returns the visit in which a commit was made.
 pub(crate) fn visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
-    commit.trailer(Caller::VISIT_TRAILER)?.parse().ok()
+    commit.trailer(commit_trailers::VISIT)?.parse().ok()
 }
 
 /// Returns whether a commit was made by a tool, changed files, and does not undo another: one that
 /// undoes a part of others names none.
 pub(crate) fn is_change_of_tool(commit: &CommitDetails) -> bool {
-    commit.trailer(Caller::TOOL_TRAILER).is_some_and(|it| it != UNDO_COMMAND)
-        && commit.trailer(UNDOES_TRAILER).is_none()
+    commit.trailer(commit_trailers::TOOL).is_some_and(|it| it != UNDO_COMMAND)
+        && commit.trailer(commit_trailers::UNDOES).is_none()
         && !commit.changed_files.is_empty()
 }
 
 /// Returns whether a commit was made by `palazzo undo`, and changed files.
 pub(crate) fn is_undo(commit: &CommitDetails) -> bool {
-    commit.trailer(Caller::TOOL_TRAILER) == Some(UNDO_COMMAND) && !commit.changed_files.is_empty()
+    commit.trailer(commit_trailers::TOOL) == Some(UNDO_COMMAND) && !commit.changed_files.is_empty()
 }
 
 /// Returns the subject of an undo without its prefix: what it undid.

@@ -25,7 +25,7 @@ use palazzo_core::format::PalacePath;
 use palazzo_core::model::{
     ChangeDetail, ChangeKind, ChangeSteps, CommitDetails, FileDiff, HandOver, ItemDiff,
     ItemElement, ItemOrFile, Palace, RecordedVisit, RepeatedChanges, ScrollId, VisitDetails,
-    quoted,
+    commit_trailers, quoted,
 };
 use palazzo_core::render;
 
@@ -306,7 +306,7 @@ impl VisitCollector {
 }
 
 fn new_visit(id: Ulid, newest: &CommitDetails) -> RecordedVisit {
-    let client = newest.trailer(Caller::CLIENT_TRAILER).unwrap_or(&newest.summary.by).to_owned();
+    let client = newest.trailer(commit_trailers::CLIENT).unwrap_or(&newest.summary.by).to_owned();
     RecordedVisit {
         id,
         client,

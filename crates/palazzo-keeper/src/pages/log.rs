@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::Refusal;
 use crate::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::history::revert::creates_palace;
 use crate::history::undone_commits::{UndoneCommitSet, is_change_of_tool, visit_of_commit};
@@ -12,10 +13,10 @@ use crate::history::visits::{
 use crate::pages::page_session::{PageContent, PageSession};
 use crate::pages::side_by_side::compare_file_side_by_side;
 use crate::palace::read_history::MAX_COMMITS;
-use crate::{Caller, Refusal};
 use palazzo_core::format;
 use palazzo_core::model::{
-    CommitDetails, CommitId, FileDiff, RecordedVisit, VisitDetails, quote_for_shell,
+    CommitDetails, CommitId, FileDiff, RecordedVisit, VisitDetails, commit_trailers,
+    quote_for_shell,
 };
 use palazzo_core::render;
 use palazzo_core::render::{count_with_noun, one_line};
@@ -192,7 +193,7 @@ fn revert_of(page: &PageSession<'_, '_>, commit: &CommitDetails, diffs: &[FileDi
 fn undo_of_visit(page: &PageSession<'_, '_>, commit: &CommitDetails) -> Option<(String, String)> {
     let visit = visit_of_commit(commit).filter(|_| is_change_of_tool(commit))?;
     let of_visit = page.commits.iter().filter(|it| visit_of_commit(it) == Some(visit)).count();
-    let client = one_line(commit.trailer(Caller::CLIENT_TRAILER).unwrap_or("this client"));
+    let client = one_line(commit.trailer(commit_trailers::CLIENT).unwrap_or("this client"));
     let changes = count_with_noun(of_visit.max(1), "change");
     let effect = format!("Reverts everything that {client} did in this conversation: {changes}");
     // The log knows only the visits of clients by their short ids.

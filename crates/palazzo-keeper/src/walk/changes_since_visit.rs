@@ -17,11 +17,12 @@ use crate::walk::mark_shown;
 use crate::workspaces::as_of_key::is_as_of_key;
 use crate::{Caller, Refusal, Session};
 use palazzo_core::format::PalacePath;
-use palazzo_core::model::{CommitDetails, CommitId, ItemId, Palace, RoomId, ScrollId};
+use palazzo_core::model::{
+    CommitDetails, CommitId, ItemId, Palace, RoomId, ScrollId, commit_trailers,
+};
 use palazzo_core::render::join_items;
 use palazzo_core::render::{self, ago, in_quotes, name_in_sentence, truncate};
 use palazzo_core::visit::ChangesSinceVisit;
-use palazzo_store::MERGE_RULES_TRAILER;
 
 /// Maximum number of commits that are read, the newest ones.
 const MAX_COMMITS: usize = 500;
@@ -232,7 +233,7 @@ fn drop_merges_by_sync(
     received: &BTreeMap<String, String>,
 ) -> Vec<CommitDetails> {
     let claims_merge = |it: &CommitDetails| {
-        it.is_merge && it.trailers.iter().any(|it| it.0 == MERGE_RULES_TRAILER)
+        it.is_merge && it.trailers.iter().any(|it| it.0 == commit_trailers::MERGE_RULES)
     };
     let is_received = |it: &CommitDetails| received.contains_key(&it.summary.id.0);
     let files = |is_wanted: &dyn Fn(&CommitDetails) -> bool| -> HashSet<String> {

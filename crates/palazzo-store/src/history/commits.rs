@@ -17,9 +17,6 @@ use crate::repo::repository::Repository;
 use crate::repo::tree_diff;
 use crate::repo::tree_lookup::find_folder;
 
-/// The trailer of merge commits with the version of the rules of merging.
-pub const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";
-
 /// The size of the object cache in bytes: consecutive commits share most of their trees.
 const OBJECT_CACHE_BYTES: usize = 8 * 1024 * 1024;
 

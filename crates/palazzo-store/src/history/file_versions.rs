@@ -4,17 +4,14 @@
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
-use palazzo_core::model::{CommitId, FileCommit};
+use palazzo_core::model::{CommitId, FileCommit, commit_trailers};
 
-use crate::history::commits::{self, CommitNode, HistoryReader, MERGE_RULES_TRAILER};
+use crate::history::commits::{self, CommitNode, HistoryReader};
 use crate::history::file_history_cache::FileHistoryCache;
 use crate::history::past_files;
 use crate::history::path_history::PathLookup;
 use crate::repo::tree_diff;
 use crate::{Error, Store};
-
-/// The trailer with the tool or command that made a commit.
-const TOOL_TRAILER: &str = "Palazzo-Tool";
 
 impl Store {
     /// Returns the texts of the files that each commit added to `folder`, which ends with a slash, or
@@ -141,8 +138,9 @@ fn read_creation(history: &HistoryReader<'_>, commit: ObjectId) -> gix::Result<O
         let found = trailers.find(|it| it.token.eq_ignore_ascii_case(name.as_bytes()))?;
         Some(found.value.to_str_lossy().into_owned())
     };
-    let is_merge_by_sync = found.parent_ids().count() > 1 && trailer(MERGE_RULES_TRAILER).is_some();
-    let tool = trailer(TOOL_TRAILER);
+    let is_merge_by_sync =
+        found.parent_ids().count() > 1 && trailer(commit_trailers::MERGE_RULES).is_some();
+    let tool = trailer(commit_trailers::TOOL);
     let by = found.author()?.name.to_str_lossy().into_owned();
     let commit = CommitId(commit.to_string());
     Ok(Some(FileCommit { commit, by, tool, is_merge_by_sync }))
@@ -200,7 +198,7 @@ mod tests {
         let mut cache = FileHistoryCache::default();
         assert_eq!(creation(&store, &mut cache), None);
         let mut first = change_of_one_file(HALL, None, Some("1\n"));
-        first.trailers = vec![(TOOL_TRAILER, "build_room".to_owned())];
+        first.trailers = vec![(commit_trailers::TOOL, "build_room".to_owned())];
         commit_ok(&mut store, &first);
         let expected = Some(("Claude Desktop".to_owned(), Some("build_room".to_owned())));
         assert_eq!(creation(&store, &mut cache), expected);

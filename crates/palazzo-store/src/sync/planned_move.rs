@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
-use crate::history::commits::MERGE_RULES_TRAILER;
 use crate::history::palace_lookup::{PalaceLookup, SETTINGS_FILE};
 use crate::repo::palace_files::PALACE_FOLDERS;
 use crate::repo::tree_diff::{self, TreeChange};
@@ -14,7 +13,7 @@ use crate::sync::tree_merge::MergedTree;
 use crate::sync::upstream::CONFLICTS_FOLDER;
 use crate::write::commit::GitIdentity;
 use crate::write::head_move::{HeadMove, HeadMoveFile, NewCommit, NewHead};
-use palazzo_core::model::{RoomId, Slug};
+use palazzo_core::model::{RoomId, Slug, commit_trailers};
 
 /// A fast-forward or a merge that can be applied.
 #[derive(Debug)]
@@ -276,5 +275,5 @@ fn merge_message(conflicts: usize, rules_version: u32) -> String {
         1 => "sync: merge, with 1 conflict".to_owned(),
         count => format!("sync: merge, with {count} conflicts"),
     };
-    format!("{subject}\n\n{MERGE_RULES_TRAILER}: {rules_version}\n")
+    format!("{subject}\n\n{}: {rules_version}\n", commit_trailers::MERGE_RULES)
 }

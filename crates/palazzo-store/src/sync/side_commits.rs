@@ -5,15 +5,12 @@ use std::collections::HashMap;
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
-use crate::history::commits::{HistoryReader, MERGE_RULES_TRAILER, utc_time};
+use crate::history::commits::{HistoryReader, utc_time};
 use crate::history::palace_lookup::PalaceLookup;
-use palazzo_core::model::LastChange;
+use palazzo_core::model::{LastChange, commit_trailers};
 
 /// Maximum number of commits of one file that are searched for the change of a field.
 const MAX_COMMITS_OF_FILE: usize = 200;
-/// The trailer of commits by tools.
-const TOOL_TRAILER: &str = "Palazzo-Tool";
-
 /// The commits that one side has and the other has not.
 #[derive(Debug, Default)]
 pub(crate) struct SideCommits {
@@ -173,10 +170,10 @@ fn read_note(history: &HistoryReader<'_>, id: ObjectId) -> gix::Result<CommitNot
     let change = LastChange {
         author: author.name.to_str_lossy().into_owned(),
         at: utc_time(author.seconds()),
-        is_by_hand: find(TOOL_TRAILER).is_none(),
+        is_by_hand: find(commit_trailers::TOOL).is_none(),
         commit: id.to_string(),
     };
-    let merge_rules = find(MERGE_RULES_TRAILER).and_then(|it| it.trim().parse().ok());
+    let merge_rules = find(commit_trailers::MERGE_RULES).and_then(|it| it.trim().parse().ok());
     Ok(CommitNote { change, merge_rules })
 }
 

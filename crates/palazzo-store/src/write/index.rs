@@ -28,6 +28,7 @@ use crate::repo::tree_lookup::{BlobEntry, compute_blob_id};
 use crate::repo::{damage, palace_files};
 use crate::write::lock_file::{LockFile, LockFileRecorder};
 use crate::write::palazzo_lock::LockTimeouts;
+use palazzo_core::model::commit_trailers;
 
 /// The name of the index in the git directory of a worktree.
 const INDEX_FILE: &str = "index";
@@ -395,7 +396,7 @@ fn restage_reverted_files(
     let Some(head) = past.git.head()?.id().map(gix::Id::detach) else { return Ok(()) };
     let Some(step) = past.walk_first_parents(head)?.next().transpose()? else { return Ok(()) };
     let [parent] = step.parents[..] else { return Ok(()) };
-    if past.read_commit_details(&step)?.trailer("Palazzo-Tool").is_none() {
+    if past.read_commit_details(&step)?.trailer(commit_trailers::TOOL).is_none() {
         return Ok(());
     }
     let trees = (past.palace_tree(parent)?, past.palace_tree(head)?);

@@ -34,7 +34,6 @@ mod yaml;
 
 use rayon::prelude::*;
 
-pub use conflict::is_item_path;
 pub use cursor_context::{CursorContext, CursorPlace, cursor_context, toml_cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
@@ -46,7 +45,7 @@ pub use name_edits::{rename_relation_targets, replace_names};
 pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
     PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder,
-    is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
+    is_item_path, is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
     new_scroll_path, room_path,
 };
 pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_bytes};

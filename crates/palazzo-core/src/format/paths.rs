@@ -101,6 +101,16 @@ impl PalacePath {
     }
 }
 
+/// Returns whether a path is that of a file with an item, inside the palace: `resolve` may write
+/// it, and conflicts may come from other machines.
+pub fn is_item_path(path: &str) -> bool {
+    let is_name = |it: &str| !it.is_empty() && it != "." && it != "..";
+    let is_plain = !path.contains(|it: char| it == '\\' || it.is_control());
+    let is_inside = path.split('/').all(is_name) && is_plain;
+    let is_item = |it: PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
+    is_inside && PalacePath::parse(path).is_ok_and(is_item)
+}
+
 /// Returns the path of a drawer below the folder of its room.
 pub fn drawer_path_in_room(path: &str) -> &str {
     split_drawer_path(path).2

@@ -44,7 +44,7 @@ pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
 pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
-    PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder,
+    PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder, file_kind,
     is_item_path, is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
     new_scroll_path, room_path,
 };
@@ -58,7 +58,7 @@ pub use schema::{
 pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use text_warnings::text_warnings;
-pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
+pub use tree::{FileTree, edit_tree, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::format::front_matter;
 use crate::model::{
-    Code, Diagnostic, Diaries, DiaryEntry, DocumentProperties, Drawer, Drawers, Entity, Graph,
-    Palace, RoomId, Scroll, SideFile, Slug, SlugError, WingRoomNames, is_editor_file,
+    Code, Diagnostic, Diaries, DiaryEntry, DocumentProperties, Drawer, Drawers, Entity, FileKind,
+    Graph, Palace, RoomId, Scroll, SideFile, Slug, SlugError, WingRoomNames, is_editor_file,
     is_markdown_file, quoted_unless_plain, side_file,
 };
 
@@ -99,6 +99,23 @@ impl PalacePath {
             _ => Ok(Self::Other),
         }
     }
+}
+
+/// Returns the kind of the file at `path`; `None` if it is none that this version reads.
+pub fn file_kind(path: &str) -> Option<FileKind> {
+    Some(match PalacePath::parse(path).ok()? {
+        PalacePath::Settings => FileKind::Palace,
+        PalacePath::Room(_) => FileKind::Room,
+        PalacePath::Scroll(_) => FileKind::Scroll,
+        PalacePath::Drawer(_) => FileKind::Drawer,
+        PalacePath::Diary(_) => FileKind::Diary,
+        PalacePath::Entity => FileKind::Entity,
+        PalacePath::Genus => FileKind::Genus,
+        PalacePath::Task => FileKind::Task,
+        PalacePath::Process => FileKind::Process,
+        PalacePath::Conflict => FileKind::Conflict,
+        PalacePath::Other => return None,
+    })
 }
 
 /// Returns whether a path is that of a file with an item, inside the palace: `resolve` may write

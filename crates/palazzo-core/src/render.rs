@@ -24,6 +24,7 @@ mod proposal;
 mod provenance;
 mod room;
 mod scroll;
+mod search_results;
 mod shortened_names;
 mod text;
 mod text_locations;
@@ -74,8 +75,11 @@ pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
 pub use scroll::{
-    HitView, ScrollView, WordHits, cli_search_results, inventory, no_exact_result, no_result,
-    older_scrolls, scroll, scroll_note, scroll_subtitle, search_results, weaker_results,
+    ScrollView, inventory, older_scrolls, scroll, scroll_note, scroll_subtitle,
+};
+pub use search_results::{
+    HitView, WordHits, cli_search_results, no_exact_result, no_result, search_results,
+    weaker_results,
 };
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,

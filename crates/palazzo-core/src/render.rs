@@ -61,9 +61,9 @@ pub use history::{as_of_notice, blame, commit_age_and_id, log, version_summary};
 pub use imitations::{IMITATION_MARK, is_title_of_server, mark_imitations, unmark_imitations};
 pub use item_json::{
     action_json, file_history_json, item_content_json, item_diff_json, item_kind_and_name,
-    map_json, relation_json,
+    relation_json,
 };
-pub use map::{MapView, map};
+pub use map::{MapView, map, map_json};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub(crate) use palace_diff::{ContentLine, content_lines};

@@ -73,10 +73,10 @@ pub use palace_diff::{
 };
 pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_summary};
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
-pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
-pub use scroll::{
-    ScrollView, inventory, older_scrolls, scroll, scroll_note, scroll_subtitle,
+pub use room::{
+    Notice, RoomView, hall, menu, room, short_menu, unbuilt_room_context, unfinished_room,
 };
+pub use scroll::{ScrollView, inventory, older_scrolls, scroll, scroll_note, scroll_subtitle};
 pub use search_results::{
     HitView, WordHits, cli_search_results, no_exact_result, no_result, search_results,
     weaker_results,
@@ -99,7 +99,7 @@ pub use work::{
     work_notice,
 };
 pub use workspace_summary::{
-    ItemCounts, WorkspaceSummary, tutorial, unbuilt_room_context, workspace_line, workspace_summary,
+    ItemCounts, WorkspaceSummary, tutorial, workspace_line, workspace_summary,
 };
 
 use crate::model::escape_unprintable_in_lines;

@@ -18,14 +18,6 @@ const MAX_LINE: usize = 400;
 /// Limit for the bytes of a text.
 const MAX_TEXT: usize = 400_000;
 
-/// How rooms are drawn on the map: the class of the style, and what it means.
-const LEGEND: [(&str, &str); 4] = [
-    ("entry", "entry"),
-    ("recent", "changed in the last week"),
-    ("unfinished", "not built yet"),
-    ("changed", "changed while you look"),
-];
-
 /// A row of a list: the item and what is said about it.
 #[derive(Clone, Debug)]
 pub struct ListRow {
@@ -235,18 +227,6 @@ pub fn refusal_page(why: &str) -> Markup {
     html! {
         p { (truncate(&whole_line(why), MAX_LINE)) }
         p { a href="/" { "To the first page" } }
-    }
-}
-
-/// Renders the whole map.
-pub fn map_page(map: &Markup) -> Markup {
-    html! {
-        div id="map" class="map-frame whole" { (map) }
-        ul class="legend" aria-label="Legend" {
-            @for (class, meaning) in LEGEND { li { span class=(class) {} (meaning) } }
-            li { "✉ number of scrolls" }
-            li { "→ one-way door" }
-        }
     }
 }
 

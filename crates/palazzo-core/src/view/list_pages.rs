@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
-use crate::model::{Diagnostic, Graph, ItemId, Severity};
+use crate::model::{CommitSummary, Diagnostic, Graph, ItemId, Severity};
 use crate::render::{
-    HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, whole_line,
-    work_notice,
+    HitView, WorkView, ago, count_with_noun, one_line, printable_text_for_html, truncate,
+    whole_line, work_notice,
 };
 use crate::view::markdown_html::markdown_to_html;
 use crate::view::{Links, PageKind};
@@ -98,6 +98,20 @@ pub(super) fn page_links(
                 @if page > 1 { a href=[to(page - 1)] { "← page " (page - 1) } }
                 span { "page " (page) " of " (pages) }
                 @if page < pages { a href=[to(page + 1)] { "page " (page + 1) " →" } }
+            }
+        }
+    }
+}
+
+/// Renders commits with their authors and ages.
+pub(super) fn commit_list(commits: &[CommitSummary], links: &Links, now: DateTime<Utc>) -> Markup {
+    html! {
+        ul class="commits" {
+            @for it in commits {
+                li {
+                    a href=[links.commit(&it.short)] { (truncate(&one_line(&it.subject), MAX_NAME)) }
+                    " " span class="by" { (truncate(&one_line(&it.by), 40)) ", " (ago(it.at, now)) }
+                }
             }
         }
     }

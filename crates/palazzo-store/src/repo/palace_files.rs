@@ -1,4 +1,4 @@
-//! Lists and reads the files of a palace, and reports those that cannot be used.
+//! Tells which files belong to a palace, lists and reads them, and reports those that cannot be used.
 
 use crate::repo::rename;
 use std::collections::BTreeMap;
@@ -32,6 +32,13 @@ pub(crate) const PALACE_FOLDERS: [&str; 9] = [
     "conflicts",
 ];
 
+/// The file that makes a folder a palace: the one palace file outside the palace folders.
+pub(crate) const SETTINGS_FILE: &str = "palace.toml";
+/// The folder with the files that Palazzo makes for editors.
+pub(crate) const GENERATED_FOLDER: &str = ".palazzo";
+/// Files of git that may be in the folder of a palace.
+const GIT_FILES: [&str; 2] = [".gitattributes", ".gitignore"];
+
 /// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStamp {
@@ -47,8 +54,6 @@ pub type FileStamps = BTreeMap<String, FileStamp>;
 /// The content of a file; `None`: it does not exist.
 pub type ReadResult = Result<Option<String>, Diagnostic>;
 
-/// The one palace file outside the palace folders.
-const SETTINGS_FILE: &str = "palace.toml";
 /// The time within which two writes may get the same timestamps: file system clocks tick every few
 /// milliseconds.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
@@ -144,6 +149,14 @@ fn is_in_palace_folder(root: &Path, path: &str) -> bool {
     PALACE_FOLDERS.contains(&path.split('/').next().unwrap_or_default())
         && paths::check_path(path).is_ok()
         && above.is_none_or(|it| paths::reject_symbolic_links(root, it).is_ok())
+}
+
+/// Returns whether the file at `path` in the folder of a palace belongs to the palace.
+pub(crate) fn is_palace_file(path: &str) -> bool {
+    match path.split_once('/') {
+        Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || folder == GENERATED_FOLDER,
+        None => path == SETTINGS_FILE || GIT_FILES.contains(&path),
+    }
 }
 
 /// Returns the palace folders that exist and are no links.

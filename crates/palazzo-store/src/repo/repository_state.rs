@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use gix::index::entry::Flags;
 
 use crate::repo::operation::BlockingGitOperation;
+use crate::repo::palace_files::SETTINGS_FILE;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::palaces_in_commit;
 use crate::repo::{config, index_file};
@@ -70,7 +71,7 @@ impl Store {
             return None;
         }
         let mut palaces = palaces_in_commit(&git, head, &repository.prefix).ok()?;
-        palaces.retain(|it| !repository.work.join(it).join("palace.toml").exists());
+        palaces.retain(|it| !repository.work.join(it).join(SETTINGS_FILE).exists());
         let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
         let command = repository.git_command(&format!("sparse-checkout add {}", words.join(" ")));
         (!palaces.is_empty()).then_some((palaces, command))

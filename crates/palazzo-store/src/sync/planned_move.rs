@@ -6,8 +6,8 @@ use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
 use crate::history::commits::MERGE_RULES_TRAILER;
-use crate::history::palace_lookup::{PalaceLookup, SETTINGS_FILE};
-use crate::repo::palace_files::PALACE_FOLDERS;
+use crate::history::palace_lookup::PalaceLookup;
+use crate::repo::palace_files::{PALACE_FOLDERS, SETTINGS_FILE};
 use crate::repo::tree_diff::{self, TreeChange};
 use crate::repo::tree_lookup::BlobEntry;
 use crate::sync::tree_merge::MergedTree;

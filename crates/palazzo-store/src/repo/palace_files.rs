@@ -34,6 +34,8 @@ pub(crate) const PALACE_FOLDERS: [&str; 9] = [
 
 /// The file that makes a folder a palace: the one palace file outside the palace folders.
 pub(crate) const SETTINGS_FILE: &str = "palace.toml";
+/// The folder with the conflicts of a palace.
+pub(crate) const CONFLICTS_FOLDER: &str = "conflicts";
 /// The folder with the files that Palazzo makes for editors.
 pub(crate) const GENERATED_FOLDER: &str = ".palazzo";
 /// Files of git that may be in the folder of a palace.

@@ -32,6 +32,7 @@ pub(crate) mod repository_state;
 pub(crate) mod retry;
 pub(crate) mod shared_mode;
 pub(crate) mod state_file;
+pub(crate) mod temporary_names;
 pub(crate) mod tree_diff;
 pub(crate) mod tree_lookup;
 pub(crate) mod unmerged;

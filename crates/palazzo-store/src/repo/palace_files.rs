@@ -1,6 +1,5 @@
 //! Tells which files belong to a palace, lists and reads them, and reports those that cannot be used.
 
-use crate::repo::rename;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -18,6 +17,7 @@ use palazzo_core::model::{
 use crate::Error;
 use crate::repo::paths;
 use crate::repo::regular_file::is_missing_file_error;
+use crate::repo::temporary_names;
 
 /// The folders whose files belong to a palace.
 pub(crate) const PALACE_FOLDERS: [&str; 9] = [
@@ -122,7 +122,7 @@ pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error
         };
         names = collect_all_paths(root);
         let is_temporary =
-            |it: &fs::DirEntry| rename::is_temporary(&it.file_name().to_string_lossy());
+            |it: &fs::DirEntry| temporary_names::is_temporary(&it.file_name().to_string_lossy());
         names.temporaries.extend(entries.flatten().filter(is_temporary).map(|it| it.path()));
     } else if path == SETTINGS_FILE {
         names.paths.push(SETTINGS_FILE.to_owned());
@@ -376,7 +376,7 @@ impl PathList {
     fn add_entry(&mut self, root: &Path, depth: usize, entry: &DirEntry) -> bool {
         let name = entry.file_name().to_string_lossy();
         let is_folder = entry.file_type().is_dir();
-        if !is_folder && rename::is_temporary(&name) {
+        if !is_folder && temporary_names::is_temporary(&name) {
             self.temporaries.push(entry.path().to_owned());
             return false;
         }

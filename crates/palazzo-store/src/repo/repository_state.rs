@@ -78,13 +78,6 @@ impl Store {
     }
 }
 
-/// Returns how many folders the system watches for each user at most; `None` if it has no such
-/// limit, or none that is known.
-pub fn max_watched_folders() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
-    text.trim().parse().ok()
-}
-
 /// Returns how many files this process can have open at a time; `None` if there is no such limit.
 #[cfg(unix)]
 pub fn max_open_files() -> Option<usize> {

@@ -51,9 +51,10 @@ pub use crate::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
 pub use crate::repo::paths::check_path;
+pub use crate::repo::processes::max_open_files;
 pub use crate::repo::proposal_error::ProposalError;
 pub use crate::repo::rename::rename as rename_file;
-pub use crate::repo::repository_state::{RepositoryState, max_open_files};
+pub use crate::repo::repository_state::RepositoryState;
 pub use crate::repo::unmerged::UnfinishedMerge;
 pub use crate::sync::commit_checks::DatedCommit;
 pub use crate::sync::error::SyncError;

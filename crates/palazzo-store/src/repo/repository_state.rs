@@ -78,19 +78,6 @@ impl Store {
     }
 }
 
-/// Returns how many files this process can have open at a time; `None` if there is no such limit.
-#[cfg(unix)]
-pub fn max_open_files() -> Option<usize> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current?;
-    usize::try_from(limit).ok()
-}
-
-/// Returns nothing: Windows has no such limit.
-#[cfg(windows)]
-pub fn max_open_files() -> Option<usize> {
-    None
-}
-
 fn describe_head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {
     let branch = git.head_name().map_err(|err| repository.git_error("read `HEAD`", err))?;
     let commit = repository.head()?.map(|it| it.to_hex_with_len(12).to_string());

@@ -7,6 +7,7 @@ pub(crate) mod consents;
 pub(crate) mod damage;
 pub(crate) mod failpoint;
 pub(crate) mod fsync;
+pub(crate) mod git_attributes;
 pub(crate) mod git_files;
 pub(crate) mod git_lock;
 pub(crate) mod git_locks;

@@ -13,7 +13,7 @@ use crate::proposal::branches::{
     update_branch,
 };
 use crate::proposal::old_worktree::remove_old_worktree;
-use crate::repo::line_endings::{CommittedAttributes, attributes_of_tree};
+use crate::repo::git_attributes::{CommittedAttributes, attributes_of_tree};
 use crate::repo::palace_files::is_palace_file;
 use crate::repo::palazzo_file;
 use crate::repo::paths;

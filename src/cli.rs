@@ -2,6 +2,7 @@
 
 mod aaak;
 mod blame;
+mod built_in_templates;
 mod check;
 mod client;
 mod client_config;

@@ -1,16 +1,14 @@
-//! The arguments that name the home of a command, and how it is found without them; the templates in
-//! the program.
+//! The arguments that name the home of a command, and how it is found without them.
 
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Once;
 
 use clap::ArgMatches;
-use rust_embed::RustEmbed;
 
+use crate::cli::built_in_templates::read_built_in_templates;
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
-use palazzo_core::model::{Files, WatchMode, escape_unprintable_in_lines, path_text};
+use palazzo_core::model::{WatchMode, escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, Keeper};
 
 /// Chooses among several palaces.
@@ -185,10 +183,6 @@ impl PalaceArgs {
         keeper_for_home(self.home.given(), &self.workspace)
     }
 }
-
-#[derive(RustEmbed)]
-#[folder = "example-palaces"]
-struct ExamplePalaces;
 
 /// Returns the home: the given one, else `$PALAZZO_HOME`, else the current directory if it
 /// contains palaces, else the nearest parent that is a palace, else the home in the user's
@@ -428,24 +422,9 @@ pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> Stri
     }
 }
 
-/// Returns the files of each template, by its name.
-pub(super) fn read_built_in_templates() -> BTreeMap<String, Files> {
-    let mut templates = BTreeMap::<String, Files>::new();
-    for path in ExamplePalaces::iter() {
-        if let (Some((name, inside)), Some(file)) =
-            (path.split_once('/'), ExamplePalaces::get(&path))
-        {
-            let text = String::from_utf8_lossy(&file.data).into_owned();
-            templates.entry(name.to_owned()).or_default().insert(inside.to_owned(), text);
-        }
-    }
-    templates
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palazzo_core::format;
 
     #[test]
     fn only_a_tilde_that_is_a_whole_folder_name_is_expanded() {
@@ -498,16 +477,5 @@ mod tests {
         assert_eq!(refused, no_palace_message(folder.path()));
         std::fs::write(folder.path().join("palace.toml"), "name = \"Keep\"\n").unwrap();
         assert!(require_palace(&keeper, folder.path()).is_ok());
-    }
-
-    #[test]
-    fn every_template_has_rooms_and_a_description() {
-        let templates = read_built_in_templates();
-        assert!(templates.contains_key("codebase"));
-        for (name, files) in templates {
-            let settings = format::parse_settings(&files["palace.toml"]).unwrap();
-            assert!(!settings.template.description.is_empty(), "{name}");
-            assert!(files.keys().any(|it| it.starts_with("rooms/")), "{name}");
-        }
     }
 }

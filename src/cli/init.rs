@@ -232,7 +232,7 @@ fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::home::read_built_in_templates;
+    use crate::cli::built_in_templates::read_built_in_templates;
 
     #[test]
     fn a_value_is_everything_after_the_first_equals_sign() {

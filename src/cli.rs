@@ -17,6 +17,7 @@ mod fmt;
 mod git_driver;
 mod git_setup;
 mod home;
+mod home_fault;
 mod hook;
 mod http_access;
 #[cfg(feature = "http")]
@@ -53,6 +54,7 @@ mod templates;
 mod terminal;
 mod trust;
 mod undo;
+mod user_folders;
 #[cfg(feature = "http")]
 mod view;
 mod wake_up;

@@ -6,8 +6,10 @@ use std::sync::Once;
 use clap::ArgMatches;
 
 use crate::cli::built_in_templates::read_built_in_templates;
+use crate::cli::home_fault::{UNEXPANDED, home_fault, unfilled_variable};
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
+use crate::cli::user_folders::{env_path, expand_tilde, state_dir, template_dir, user_folder};
 use palazzo_core::model::{WatchMode, escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, Keeper};
 
@@ -272,40 +274,9 @@ const HOME_VARIABLES: [&str; 5] =
     ["PALAZZO_HOME", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
 const NAME_A_HOME: &str =
     "give the whole path of a folder, as `--home /path/to/palaces` or in PALAZZO_HOME";
-const UNEXPANDED: &str = "has a `~` that no shell has expanded";
 
 fn unusable_home(what: &str, value: &Path, fault: &str) -> Failure {
     Failure::Message(format!("{what} is `{}`, which {fault}: {NAME_A_HOME}", path_text(value)))
-}
-
-/// Returns why a path cannot be a home; `None`: it can be.
-fn home_fault(home: &Path) -> Option<&'static str> {
-    let is_name = |it: Component<'_>| matches!(it, Component::Normal(_));
-    let first = home.components().next().map(|it| it.as_os_str().to_string_lossy());
-    match home {
-        _ if home.as_os_str().is_empty() => Some("is empty"),
-        _ if home.is_absolute() && !home.components().any(is_name) => {
-            Some("is the root of the file system")
-        }
-        // `~` alone is expanded.
-        _ if first.is_some_and(|it| it.len() > 1 && it.starts_with('~')) => Some(UNEXPANDED),
-        _ => unfilled_variable(home),
-    }
-}
-
-/// Returns a fault if a name in the path is a variable of a shell, of Windows or of an editor.
-fn unfilled_variable(path: &Path) -> Option<&'static str> {
-    let is_variable = |name: &str| {
-        let shell = name.strip_prefix('$').and_then(|it| it.chars().next());
-        let is_windows = name.len() > 2 && name.starts_with('%') && name.ends_with('%');
-        name.contains("${")
-            || is_windows
-            || shell.is_some_and(|it| it.is_ascii_alphabetic() || "_({".contains(it))
-    };
-    let text = path.to_string_lossy();
-    // A path of Windows may stand in a configuration that is used elsewhere.
-    let mut names = text.split(['/', '\\']);
-    names.any(is_variable).then_some("has a variable that was not filled in")
 }
 
 /// Returns the home that commands use without `--home`, and how it is found, if it is another than
@@ -338,15 +309,6 @@ pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure
     match keeper.has_palaces() {
         true => Ok(()),
         false => Err(Failure::Message(no_palace_message(home))),
-    }
-}
-
-/// Replaces a leading `~` with the user's home folder.
-pub(super) fn expand_tilde(path: &Path) -> PathBuf {
-    let user_home = || env_path("HOME").or_else(|| env_path("USERPROFILE"));
-    match path.strip_prefix("~") {
-        Ok(rest) => user_home().unwrap_or_default().join(rest),
-        Err(_) => path.to_owned(),
     }
 }
 
@@ -388,32 +350,6 @@ fn home_in_user_data() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", "LOCALAPPDATA", ".local/share").map(|it| it.join("palazzo"))
 }
 
-/// Returns the folder for the state of this program: the user's consents.
-pub(super) fn state_dir() -> Option<PathBuf> {
-    user_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state").map(|it| it.join("palazzo"))
-}
-
-/// Returns the folder with the templates of the user.
-fn template_dir() -> Option<PathBuf> {
-    let config = user_folder("XDG_CONFIG_HOME", "APPDATA", ".config");
-    config.map(|it| it.join("palazzo/templates"))
-}
-
-/// Returns the folder for one purpose: as the XDG specification or Windows names it, or in the
-/// user's home.
-fn user_folder(xdg: &str, windows: &str, in_home: &str) -> Option<PathBuf> {
-    let folder = env_path(xdg).filter(|it| it.is_absolute());
-    // Git's shell on Windows sets `HOME`, other shells do not; all must find the same folder.
-    let folder = folder.or_else(|| env_path(windows).filter(|_| cfg!(windows)));
-    let home = env_path("HOME").filter(|it| home_fault(it).is_none());
-    folder.or_else(|| home.map(|it| it.join(in_home)))
-}
-
-/// Returns the path in an environment variable; `None` if it is unset or empty.
-pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
-}
-
 /// Returns the name and the folder of the palace that the import changed.
 pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
@@ -425,39 +361,6 @@ pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_a_tilde_that_is_a_whole_folder_name_is_expanded() {
-        let expanded = expand_tilde(Path::new("~/palaces"));
-        assert!(expanded.ends_with("palaces") && !expanded.starts_with("~"), "{expanded:?}");
-        for path in ["~ada/palaces", "/a/~/b", "palaces", ""] {
-            assert_eq!(expand_tilde(Path::new(path)), Path::new(path));
-        }
-    }
-
-    #[test]
-    fn a_home_that_cannot_be_one_is_known() {
-        for (home, fault) in [
-            ("", "is empty"),
-            ("/", "is the root of the file system"),
-            ("/../.", "is the root of the file system"),
-            ("$HOME", "has a variable that was not filled in"),
-            ("$HOME/palaces", "has a variable that was not filled in"),
-            ("/srv/$USER", "has a variable that was not filled in"),
-            ("${workspaceFolder}", "has a variable that was not filled in"),
-            ("${env:HOME}/palaces", "has a variable that was not filled in"),
-            ("/a/b-${userHome}", "has a variable that was not filled in"),
-            ("$(pwd)", "has a variable that was not filled in"),
-            ("%USERPROFILE%", "has a variable that was not filled in"),
-            (r"%APPDATA%\palaces", "has a variable that was not filled in"),
-            ("~ada/palaces", "has a `~` that no shell has expanded"),
-        ] {
-            assert_eq!(home_fault(Path::new(home)), Some(fault), "{home}");
-        }
-        for home in ["/a", "a", "~", "~/palaces", ".", "/a$", "/100%", "/$1", "/a/~b", "/50%-off"] {
-            assert_eq!(home_fault(Path::new(home)), None, "{home}");
-        }
-    }
 
     #[test]
     fn a_given_home_becomes_an_absolute_path_without_parent_folders() {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
+use crate::cli::user_folders::expand_tilde;
 use crate::cli::{signal, templates, terminal};
 use palazzo_core::model::{
     Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, path_text, quoted,
@@ -174,7 +175,7 @@ fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
     if GitUrl::looks_like_url(template) {
         return fetch_template(template);
     }
-    let folder = home::expand_tilde(Path::new(template));
+    let folder = expand_tilde(Path::new(template));
     let is_path = template.contains(['/', '\\']) || folder.join("palace.toml").is_file();
     Ok(match is_path {
         true => keeper::read_template(&folder, template)?,

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cli::home::{PalaceArgs, state_dir};
+use crate::cli::home::PalaceArgs;
 #[cfg(feature = "http")]
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
+use crate::cli::user_folders::state_dir;
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use palazzo_core::model::{
     TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quote_for_shell, quoted,

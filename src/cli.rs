@@ -23,6 +23,7 @@ mod http_access;
 #[cfg(feature = "http")]
 mod http_server;
 mod import;
+mod import_args;
 mod init;
 mod item_change;
 mod locate;

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
-use crate::cli::home::palace_label;
 use crate::cli::home::HomeArgs;
+use crate::cli::home::palace_label;
 use crate::cli::import::mempalace_sqlite;
+use crate::cli::import_args::ImportArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_secrets_suffix};
+use crate::cli::redacted_secrets::{print_redacted_secrets, redacted_secrets_suffix};
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
 use crate::cli::user_folders::{env_path, expand_tilde};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use palazzo_core::model::CommitId;
+use palazzo_core::model::{CommitId, escape_unprintable_json};
 use palazzo_core::render;
 use palazzo_keeper::Refusal;
 
@@ -69,6 +69,29 @@ pub(super) fn error_after_commits(commits: &[CommitId], error: &str) -> String {
             let short: String = last.0.chars().take(SHORT_ID_DIGITS).collect();
             format!("the change was made (commit {short}), but then this failed: {error}")
         }
+    }
+}
+
+/// Writes a value as JSON with one item of a list on each line: a third shorter than indented
+/// JSON, and still readable.
+pub(super) fn format_json_item_per_line(value: &Value) -> String {
+    let text = match value {
+        Value::Object(map) => {
+            let pairs = map.iter().map(|(key, it)| format!("\"{key}\":{}", format_json_list(it)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(",\n"))
+        }
+        list => format_json_list(list),
+    };
+    escape_unprintable_json(&text)
+}
+
+fn format_json_list(value: &Value) -> String {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<_> = items.iter().map(Value::to_string).collect();
+            format!("[\n{}\n]", items.join(",\n"))
+        }
+        other => other.to_string(),
     }
 }
 

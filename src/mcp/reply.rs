@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use palazzo_core::model::{CommitId, escape_unprintable_json};
+use palazzo_core::model::{CommitId, escape_unprintable_in_lines, escape_unprintable_json};
 use palazzo_core::render;
 use palazzo_keeper::Refusal;
 
@@ -51,6 +51,14 @@ pub(super) fn shorten_long_lines(refusal: &str) -> String {
         }
     };
     refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
+}
+
+/// Escapes unprintable characters, which files and arguments may contain, and shortens refusals.
+pub(super) fn make_printable(answer: ToolResult) -> ToolResult {
+    match answer {
+        Ok(it) => Ok(ToolReply { text: escape_unprintable_in_lines(&it.text), ..it }),
+        Err(refusal) => Err(shorten_long_lines(&escape_unprintable_in_lines(&refusal))),
+    }
 }
 
 /// How many digits of a commit id are shown.

@@ -14,11 +14,10 @@ use serde_json::Value;
 use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
-    ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, render_warnings,
-    shorten_long_lines,
+    ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, make_printable, render_warnings,
 };
 use palazzo_core::model::{
-    self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable_in_lines, quoted,
+    self, Action, ToolEffect, ToolParameter, did_you_mean, quoted,
 };
 use palazzo_core::render;
 use palazzo_keeper::{self as keeper, ActionToolCall, Caller, Keeper};
@@ -482,14 +481,6 @@ fn reject_oversized_replacement(params: &mut Value, words: &str) -> Result<bool,
             Action::MAX_FILLED_BYTES,
             Action::PLACEHOLDER
         )),
-    }
-}
-
-/// Escapes unprintable characters, which files and arguments may contain, and shortens refusals.
-pub(super) fn make_printable(answer: ToolResult) -> ToolResult {
-    match answer {
-        Ok(it) => Ok(ToolReply { text: escape_unprintable_in_lines(&it.text), ..it }),
-        Err(refusal) => Err(shorten_long_lines(&escape_unprintable_in_lines(&refusal))),
     }
 }
 

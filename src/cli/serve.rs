@@ -28,9 +28,6 @@ const GIT_KILL_TIME: Duration = Duration::from_millis(100);
 /// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
-/// The tool sets that are offered without `--tools`.
-const DEFAULT_TOOLS: [ToolSet; 2] = [ToolSet::Palace, ToolSet::Graph];
-
 /// Serve palaces over MCP, on standard input and output or over HTTP
 ///
 /// MCP clients start this command themselves; `palazzo setup --print` prints their
@@ -94,7 +91,7 @@ enum WatchOption {
 
 pub(super) fn run(args: Args) -> Outcome {
     let has_default_tools = args.tools.is_empty();
-    let tools = if has_default_tools { DEFAULT_TOOLS.to_vec() } else { args.tools };
+    let tools = if has_default_tools { ToolSet::DEFAULT.to_vec() } else { args.tools };
     let toolbox = match args.unbounded {
         true => Toolbox::with_unbounded_answers(tools),
         false => Toolbox::new(tools),

@@ -16,9 +16,7 @@ use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
     ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, make_printable, render_warnings,
 };
-use palazzo_core::model::{
-    self, Action, ToolEffect, ToolParameter, did_you_mean, quoted,
-};
+use palazzo_core::model::{self, Action, ToolEffect, ToolParameter, did_you_mean, quoted};
 use palazzo_core::render;
 use palazzo_keeper::{self as keeper, ActionToolCall, Caller, Keeper};
 
@@ -73,6 +71,9 @@ impl ToolSet {
     /// All sets, in the order of their tools.
     pub const ALL: [Self; 5] =
         [Self::Palace, Self::Graph, Self::Sync, Self::Memory, Self::Mempalace];
+
+    /// The sets that a client is offered without `--tools`.
+    pub const DEFAULT: [Self; 2] = [Self::Palace, Self::Graph];
 
     /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];

@@ -2,6 +2,7 @@
 
 mod aaak;
 mod blame;
+mod built_in_templates;
 mod check;
 mod client;
 mod client_config;
@@ -16,11 +17,13 @@ mod fmt;
 mod git_driver;
 mod git_setup;
 mod home;
+mod home_fault;
 mod hook;
 mod http_access;
 #[cfg(feature = "http")]
 mod http_server;
 mod import;
+mod import_args;
 mod init;
 mod item_change;
 mod locate;
@@ -52,6 +55,7 @@ mod templates;
 mod terminal;
 mod trust;
 mod undo;
+mod user_folders;
 #[cfg(feature = "http")]
 mod view;
 mod wake_up;

@@ -14,6 +14,7 @@ mod documents;
 #[cfg(test)]
 mod edit_tests;
 mod event_loop;
+mod hover;
 mod navigation;
 mod notifications;
 mod palaces;

@@ -15,7 +15,7 @@ use crate::cli::terminal;
 use palazzo_core::model::{
     FileKind, ItemKind, RecordedVisit, Rule, commit_trailers, escape_unprintable_in_lines,
 };
-use palazzo_keeper::{self as keeper, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
+use palazzo_keeper::{self as keeper, ItemName, Keeper, LogFilter, RevisionQuery};
 
 /// The variable by which a script asks for the completion of a line; its value is the shell.
 const VARIABLE: &str = "PALAZZO_COMPLETE";

@@ -1,16 +1,16 @@
-//! The arguments that name the home of a command, and how it is found without them; the templates in
-//! the program.
+//! The arguments that name the home of a command, and how it is found without them.
 
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Once;
 
 use clap::ArgMatches;
-use rust_embed::RustEmbed;
 
+use crate::cli::built_in_templates::read_built_in_templates;
+use crate::cli::home_fault::{UNEXPANDED, home_fault, unfilled_variable};
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
-use palazzo_core::model::{Files, WatchMode, escape_unprintable_in_lines, path_text};
+use crate::cli::user_folders::{env_path, expand_tilde, state_dir, template_dir, user_folder};
+use palazzo_core::model::{WatchMode, escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, Keeper};
 
 /// Chooses among several palaces.
@@ -186,10 +186,6 @@ impl PalaceArgs {
     }
 }
 
-#[derive(RustEmbed)]
-#[folder = "example-palaces"]
-struct ExamplePalaces;
-
 /// Returns the home: the given one, else `$PALAZZO_HOME`, else the current directory if it
 /// contains palaces, else the nearest parent that is a palace, else the home in the user's
 /// data folder if it contains palaces, else the one that was last named, else the one in the
@@ -278,40 +274,9 @@ const HOME_VARIABLES: [&str; 5] =
     ["PALAZZO_HOME", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
 const NAME_A_HOME: &str =
     "give the whole path of a folder, as `--home /path/to/palaces` or in PALAZZO_HOME";
-const UNEXPANDED: &str = "has a `~` that no shell has expanded";
 
 fn unusable_home(what: &str, value: &Path, fault: &str) -> Failure {
     Failure::Message(format!("{what} is `{}`, which {fault}: {NAME_A_HOME}", path_text(value)))
-}
-
-/// Returns why a path cannot be a home; `None`: it can be.
-fn home_fault(home: &Path) -> Option<&'static str> {
-    let is_name = |it: Component<'_>| matches!(it, Component::Normal(_));
-    let first = home.components().next().map(|it| it.as_os_str().to_string_lossy());
-    match home {
-        _ if home.as_os_str().is_empty() => Some("is empty"),
-        _ if home.is_absolute() && !home.components().any(is_name) => {
-            Some("is the root of the file system")
-        }
-        // `~` alone is expanded.
-        _ if first.is_some_and(|it| it.len() > 1 && it.starts_with('~')) => Some(UNEXPANDED),
-        _ => unfilled_variable(home),
-    }
-}
-
-/// Returns a fault if a name in the path is a variable of a shell, of Windows or of an editor.
-fn unfilled_variable(path: &Path) -> Option<&'static str> {
-    let is_variable = |name: &str| {
-        let shell = name.strip_prefix('$').and_then(|it| it.chars().next());
-        let is_windows = name.len() > 2 && name.starts_with('%') && name.ends_with('%');
-        name.contains("${")
-            || is_windows
-            || shell.is_some_and(|it| it.is_ascii_alphabetic() || "_({".contains(it))
-    };
-    let text = path.to_string_lossy();
-    // A path of Windows may stand in a configuration that is used elsewhere.
-    let mut names = text.split(['/', '\\']);
-    names.any(is_variable).then_some("has a variable that was not filled in")
 }
 
 /// Returns the home that commands use without `--home`, and how it is found, if it is another than
@@ -344,15 +309,6 @@ pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure
     match keeper.has_palaces() {
         true => Ok(()),
         false => Err(Failure::Message(no_palace_message(home))),
-    }
-}
-
-/// Replaces a leading `~` with the user's home folder.
-pub(super) fn expand_tilde(path: &Path) -> PathBuf {
-    let user_home = || env_path("HOME").or_else(|| env_path("USERPROFILE"));
-    match path.strip_prefix("~") {
-        Ok(rest) => user_home().unwrap_or_default().join(rest),
-        Err(_) => path.to_owned(),
     }
 }
 
@@ -394,32 +350,6 @@ fn home_in_user_data() -> Option<PathBuf> {
     user_folder("XDG_DATA_HOME", "LOCALAPPDATA", ".local/share").map(|it| it.join("palazzo"))
 }
 
-/// Returns the folder for the state of this program: the user's consents.
-pub(super) fn state_dir() -> Option<PathBuf> {
-    user_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state").map(|it| it.join("palazzo"))
-}
-
-/// Returns the folder with the templates of the user.
-fn template_dir() -> Option<PathBuf> {
-    let config = user_folder("XDG_CONFIG_HOME", "APPDATA", ".config");
-    config.map(|it| it.join("palazzo/templates"))
-}
-
-/// Returns the folder for one purpose: as the XDG specification or Windows names it, or in the
-/// user's home.
-fn user_folder(xdg: &str, windows: &str, in_home: &str) -> Option<PathBuf> {
-    let folder = env_path(xdg).filter(|it| it.is_absolute());
-    // Git's shell on Windows sets `HOME`, other shells do not; all must find the same folder.
-    let folder = folder.or_else(|| env_path(windows).filter(|_| cfg!(windows)));
-    let home = env_path("HOME").filter(|it| home_fault(it).is_none());
-    folder.or_else(|| home.map(|it| it.join(in_home)))
-}
-
-/// Returns the path in an environment variable; `None` if it is unset or empty.
-pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
-}
-
 /// Returns the name and the folder of the palace that the import changed.
 pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
@@ -428,57 +358,9 @@ pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> Stri
     }
 }
 
-/// Returns the files of each template, by its name.
-pub(super) fn read_built_in_templates() -> BTreeMap<String, Files> {
-    let mut templates = BTreeMap::<String, Files>::new();
-    for path in ExamplePalaces::iter() {
-        if let (Some((name, inside)), Some(file)) =
-            (path.split_once('/'), ExamplePalaces::get(&path))
-        {
-            let text = String::from_utf8_lossy(&file.data).into_owned();
-            templates.entry(name.to_owned()).or_default().insert(inside.to_owned(), text);
-        }
-    }
-    templates
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palazzo_core::format;
-
-    #[test]
-    fn only_a_tilde_that_is_a_whole_folder_name_is_expanded() {
-        let expanded = expand_tilde(Path::new("~/palaces"));
-        assert!(expanded.ends_with("palaces") && !expanded.starts_with("~"), "{expanded:?}");
-        for path in ["~ada/palaces", "/a/~/b", "palaces", ""] {
-            assert_eq!(expand_tilde(Path::new(path)), Path::new(path));
-        }
-    }
-
-    #[test]
-    fn a_home_that_cannot_be_one_is_known() {
-        for (home, fault) in [
-            ("", "is empty"),
-            ("/", "is the root of the file system"),
-            ("/../.", "is the root of the file system"),
-            ("$HOME", "has a variable that was not filled in"),
-            ("$HOME/palaces", "has a variable that was not filled in"),
-            ("/srv/$USER", "has a variable that was not filled in"),
-            ("${workspaceFolder}", "has a variable that was not filled in"),
-            ("${env:HOME}/palaces", "has a variable that was not filled in"),
-            ("/a/b-${userHome}", "has a variable that was not filled in"),
-            ("$(pwd)", "has a variable that was not filled in"),
-            ("%USERPROFILE%", "has a variable that was not filled in"),
-            (r"%APPDATA%\palaces", "has a variable that was not filled in"),
-            ("~ada/palaces", "has a `~` that no shell has expanded"),
-        ] {
-            assert_eq!(home_fault(Path::new(home)), Some(fault), "{home}");
-        }
-        for home in ["/a", "a", "~", "~/palaces", ".", "/a$", "/100%", "/$1", "/a/~b", "/50%-off"] {
-            assert_eq!(home_fault(Path::new(home)), None, "{home}");
-        }
-    }
 
     #[test]
     fn a_given_home_becomes_an_absolute_path_without_parent_folders() {
@@ -498,16 +380,5 @@ mod tests {
         assert_eq!(refused, no_palace_message(folder.path()));
         std::fs::write(folder.path().join("palace.toml"), "name = \"Keep\"\n").unwrap();
         assert!(require_palace(&keeper, folder.path()).is_ok());
-    }
-
-    #[test]
-    fn every_template_has_rooms_and_a_description() {
-        let templates = read_built_in_templates();
-        assert!(templates.contains_key("codebase"));
-        for (name, files) in templates {
-            let settings = format::parse_settings(&files["palace.toml"]).unwrap();
-            assert!(!settings.template.description.is_empty(), "{name}");
-            assert!(files.keys().any(|it| it.starts_with("rooms/")), "{name}");
-        }
     }
 }

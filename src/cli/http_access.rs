@@ -1,7 +1,7 @@
 //! Where clients reach a server over HTTP, and the token that they need.
 
-use crate::cli::home::state_dir;
 use crate::cli::outcome::Failure;
+use crate::cli::user_folders::state_dir;
 use palazzo_keeper::HttpAccess;
 
 /// The address on which a server listens, and clients expect it.

@@ -12,9 +12,10 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
+use crate::cli::import_args::ImportArgs;
 use crate::cli::mine;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_secrets_suffix};
+use crate::cli::redacted_secrets::{print_redacted_secrets, redacted_secrets_suffix};
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
+use crate::cli::user_folders::expand_tilde;
 use crate::cli::{signal, templates, terminal};
 use palazzo_core::model::{
     Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, path_text, quoted,
@@ -174,7 +175,7 @@ fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
     if GitUrl::looks_like_url(template) {
         return fetch_template(template);
     }
-    let folder = home::expand_tilde(Path::new(template));
+    let folder = expand_tilde(Path::new(template));
     let is_path = template.contains(['/', '\\']) || folder.join("palace.toml").is_file();
     Ok(match is_path {
         true => keeper::read_template(&folder, template)?,
@@ -232,7 +233,7 @@ fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::home::read_built_in_templates;
+    use crate::cli::built_in_templates::read_built_in_templates;
 
     #[test]
     fn a_value_is_everything_after_the_first_equals_sign() {

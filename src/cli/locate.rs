@@ -3,10 +3,11 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use crate::cli::home::{PalacesOptions, WorkspaceArgs, keeper_for_home, require_palace, state_dir};
+use crate::cli::home::{PalacesOptions, WorkspaceArgs, keeper_for_home, require_palace};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
+use crate::cli::user_folders::state_dir;
 use palazzo_core::render;
 use palazzo_keeper as keeper;
 

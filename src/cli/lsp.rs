@@ -3,8 +3,8 @@
 use std::io::{self, BufReader};
 use std::process::ExitCode;
 
-use crate::cli::home::state_dir;
 use crate::cli::outcome::{Failure, Outcome, current_time};
+use crate::cli::user_folders::state_dir;
 use crate::lsp::{self, LspSettings};
 use crate::mcp::{ToolSet, Toolbox};
 

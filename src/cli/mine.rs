@@ -9,13 +9,14 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::home::HomeArgs;
+use crate::cli::import_args::ImportArgs;
 use crate::cli::mine::source_files::{
     LeftOut, MineInput, MineInputs, PALACE_FILE, file_name, find_mine_inputs,
 };
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::redacted_secrets::{
-    ImportArgs, print_redacted_secrets, redacted_secrets_json, redacted_secrets_suffix,
+    print_redacted_secrets, redacted_secrets_json, redacted_secrets_suffix,
 };
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};

@@ -1,40 +1,13 @@
-//! Reports the secrets that an import has redacted, and the option that keeps them.
+//! Reports the secrets that an import has redacted.
 
 use serde_json::{Value, json};
 
 use palazzo_core::model::escape_unprintable_in_lines;
 use palazzo_core::render;
-use palazzo_keeper::{ChangeMode, ImportOptions, RedactedSecret};
+use palazzo_keeper::RedactedSecret;
 
 /// Limit for printed lines.
 const MAX_PRINTED_SECRETS: usize = 100;
-
-/// The options of commands that import texts.
-#[derive(clap::Args)]
-pub(super) struct ImportArgs {
-    /// Only report what would be written, and which secrets would be redacted
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Write secrets as they are; else `[redacted: KIND]` replaces private keys, tokens and
-    /// passwords
-    #[arg(long)]
-    keep_secrets: bool,
-}
-
-impl ImportArgs {
-    pub(super) fn is_dry_run(&self) -> bool {
-        self.dry_run
-    }
-
-    pub(super) fn options(&self) -> ImportOptions {
-        ImportOptions {
-            mode: ChangeMode::commit_unless_dry_run(self.dry_run),
-            keep_secrets: self.keep_secrets,
-            update_filed: false,
-        }
-    }
-}
 
 /// Returns the end of a summary: `; 3 secrets redacted`.
 pub(super) fn redacted_secrets_suffix(redacted: &[RedactedSecret]) -> String {

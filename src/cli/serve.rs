@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cli::home::{PalaceArgs, state_dir};
+use crate::cli::home::PalaceArgs;
 #[cfg(feature = "http")]
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
+use crate::cli::user_folders::state_dir;
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use palazzo_core::model::{
     TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quote_for_shell, quoted,
@@ -26,9 +27,6 @@ const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(u32::MAX as u64);
 const GIT_KILL_TIME: Duration = Duration::from_millis(100);
 /// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
-
-/// The tool sets that are offered without `--tools`.
-const DEFAULT_TOOLS: [ToolSet; 2] = [ToolSet::Palace, ToolSet::Graph];
 
 /// Serve palaces over MCP, on standard input and output or over HTTP
 ///
@@ -93,7 +91,7 @@ enum WatchOption {
 
 pub(super) fn run(args: Args) -> Outcome {
     let has_default_tools = args.tools.is_empty();
-    let tools = if has_default_tools { DEFAULT_TOOLS.to_vec() } else { args.tools };
+    let tools = if has_default_tools { ToolSet::DEFAULT.to_vec() } else { args.tools };
     let toolbox = match args.unbounded {
         true => Toolbox::with_unbounded_answers(tools),
         false => Toolbox::new(tools),

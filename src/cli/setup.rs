@@ -30,6 +30,7 @@ use crate::cli::setup::question::ChosenParts;
 use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
+use crate::cli::user_folders::{expand_tilde, state_dir};
 use crate::mcp::{ToolSet, Toolbox};
 use palazzo_core::model::quote_for_shell;
 use palazzo_keeper as keeper;
@@ -252,7 +253,7 @@ const MAX_NAMED: usize = 4;
 
 /// Names the palaces of the home, which a removal keeps, and the command that deletes them.
 fn report_what_stays(home: &HomeArgs) {
-    if let Some(state) = home::state_dir().filter(|it| it.exists()) {
+    if let Some(state) = state_dir().filter(|it| it.exists()) {
         let state = quote_for_shell(&state.display().to_string());
         anstream::eprintln!(
             "What other commands keep for themselves stays too: `rm -r {state}` deletes it."
@@ -308,7 +309,7 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<SetupProposal, Fail
 
 fn plan_instructions(files: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
     let plan = |file: &PathBuf| {
-        let file = std::path::absolute(home::expand_tilde(file))?;
+        let file = std::path::absolute(expand_tilde(file))?;
         Ok(TextAddition::Instructions.plan_insertion(file))
     };
     files.iter().map(plan).collect()
@@ -342,7 +343,7 @@ fn plan_insertions(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Fail
 }
 
 fn plan_all_removals(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
-    let records = match home::state_dir() {
+    let records = match state_dir() {
         Some(folder) => keeper::client_setups(&folder)?,
         None => Vec::new(),
     };

@@ -10,6 +10,7 @@ use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
+use crate::cli::user_folders::expand_tilde;
 use palazzo_core::model::{Consent, ConsentScope, path_text, quote_for_shell, quoted_unless_plain};
 use palazzo_core::render::whole_line;
 use palazzo_keeper::{self as keeper, Keeper};
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return print_consents(&allowed, "Nothing is allowed on this machine.");
     }
     if let Some(folder) = &args.remove {
-        let removed = keeper::remove_consents(&keeper, &home::expand_tilde(folder))?;
+        let removed = keeper::remove_consents(&keeper, &expand_tilde(folder))?;
         print_removed(&removed, &args.format)?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }

@@ -6,9 +6,10 @@ mod words;
 use std::io;
 use std::process::ExitCode;
 
-use crate::cli::home::{PalaceArgs, state_dir};
+use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
+use crate::cli::user_folders::state_dir;
 use crate::cli::walk::line_reader::{LineReader, TypedLine};
 use crate::cli::walk::words::{WalkCommand, similar_word, words_help};
 use crate::mcp::{ChosenPage, ToolSet, Toolbox};

@@ -1,9 +1,9 @@
-//! Completion and hover.
+//! Completion.
 
 use gen_lsp_types::{
     CompletionItem, CompletionItemKind, CompletionItemTextEdit, CompletionList, CompletionParams,
-    CompletionResponse, Contents, Documentation, Hover, HoverParams, InsertTextFormat,
-    MarkupContent, MarkupKind, Range, TextEdit,
+    CompletionResponse, Documentation, InsertTextFormat, MarkupContent, MarkupKind, Range,
+    TextEdit,
 };
 
 use crate::lsp::server::Server;
@@ -66,13 +66,7 @@ fn completion_item(it: Completion, order: usize, range: Range) -> CompletionItem
     }
 }
 
-/// Describes the symbol at a position.
-pub(super) fn hover(server: &mut Server, params: &HoverParams) -> Option<Hover> {
-    let (palace, symbol, range) = server.symbol_at(&params.text_document_position_params)?;
-    let contents = Contents::MarkupContent(markdown(palace.describe(&symbol)));
-    Some(Hover { contents, range: Some(range) })
-}
-
-fn markdown(value: String) -> MarkupContent {
+/// Returns a text as Markdown for the editor.
+pub(super) fn markdown(value: String) -> MarkupContent {
     MarkupContent { kind: MarkupKind::Markdown, value }
 }

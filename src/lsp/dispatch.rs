@@ -6,7 +6,7 @@ use lsp_server::Request;
 
 use crate::lsp::server::Server;
 use crate::lsp::workspace_edit::text_edit;
-use crate::lsp::{annotations, code_actions, completion, navigation, rename, symbols};
+use crate::lsp::{annotations, code_actions, completion, hover, navigation, rename, symbols};
 
 /// A function that answers a request.
 type Handler = fn(&mut Server, Request);
@@ -24,7 +24,7 @@ pub(super) fn handler(method: &str) -> Option<Handler> {
 fn document_handler(name: &str) -> Option<Handler> {
     Some(match name {
         "completion" => |it, r| it.answer_always::<lsp::CompletionRequest>(r, completion::complete),
-        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, completion::hover),
+        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, hover::hover),
         "documentSymbol" => |it, r| {
             it.answer_always::<lsp::DocumentSymbolRequest>(r, symbols::document_symbols);
         },

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use palazzo_core::model::CommitId;
+use palazzo_core::model::{CommitId, escape_unprintable_in_lines, escape_unprintable_json};
 use palazzo_core::render;
 use palazzo_keeper::Refusal;
 
@@ -53,6 +53,14 @@ pub(super) fn shorten_long_lines(refusal: &str) -> String {
     refusal.split('\n').map(shorten).collect::<Vec<_>>().join("\n")
 }
 
+/// Escapes unprintable characters, which files and arguments may contain, and shortens refusals.
+pub(super) fn make_printable(answer: ToolResult) -> ToolResult {
+    match answer {
+        Ok(it) => Ok(ToolReply { text: escape_unprintable_in_lines(&it.text), ..it }),
+        Err(refusal) => Err(shorten_long_lines(&escape_unprintable_in_lines(&refusal))),
+    }
+}
+
 /// How many digits of a commit id are shown.
 const SHORT_ID_DIGITS: usize = 10;
 
@@ -69,6 +77,29 @@ pub(super) fn error_after_commits(commits: &[CommitId], error: &str) -> String {
             let short: String = last.0.chars().take(SHORT_ID_DIGITS).collect();
             format!("the change was made (commit {short}), but then this failed: {error}")
         }
+    }
+}
+
+/// Writes a value as JSON with one item of a list on each line: a third shorter than indented
+/// JSON, and still readable.
+pub(super) fn format_json_item_per_line(value: &Value) -> String {
+    let text = match value {
+        Value::Object(map) => {
+            let pairs = map.iter().map(|(key, it)| format!("\"{key}\":{}", format_json_list(it)));
+            format!("{{{}}}", pairs.collect::<Vec<_>>().join(",\n"))
+        }
+        list => format_json_list(list),
+    };
+    escape_unprintable_json(&text)
+}
+
+fn format_json_list(value: &Value) -> String {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            let items: Vec<_> = items.iter().map(Value::to_string).collect();
+            format!("[\n{}\n]", items.join(",\n"))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -14,12 +14,9 @@ use serde_json::Value;
 use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
-    ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, render_warnings,
-    shorten_long_lines,
+    ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, make_printable, render_warnings,
 };
-use palazzo_core::model::{
-    self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable_in_lines, quoted,
-};
+use palazzo_core::model::{self, Action, ToolEffect, ToolParameter, did_you_mean, quoted};
 use palazzo_core::render;
 use palazzo_keeper::{self as keeper, ActionToolCall, Caller, Keeper};
 
@@ -74,6 +71,9 @@ impl ToolSet {
     /// All sets, in the order of their tools.
     pub const ALL: [Self; 5] =
         [Self::Palace, Self::Graph, Self::Sync, Self::Memory, Self::Mempalace];
+
+    /// The sets that a client is offered without `--tools`.
+    pub const DEFAULT: [Self; 2] = [Self::Palace, Self::Graph];
 
     /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];
@@ -482,14 +482,6 @@ fn reject_oversized_replacement(params: &mut Value, words: &str) -> Result<bool,
             Action::MAX_FILLED_BYTES,
             Action::PLACEHOLDER
         )),
-    }
-}
-
-/// Escapes unprintable characters, which files and arguments may contain, and shortens refusals.
-pub(super) fn make_printable(answer: ToolResult) -> ToolResult {
-    match answer {
-        Ok(it) => Ok(ToolReply { text: escape_unprintable_in_lines(&it.text), ..it }),
-        Err(refusal) => Err(shorten_long_lines(&escape_unprintable_in_lines(&refusal))),
     }
 }
 

@@ -34,7 +34,6 @@ mod yaml;
 
 use rayon::prelude::*;
 
-pub use conflict::is_item_path;
 pub use cursor_context::{CursorContext, CursorPlace, cursor_context, toml_cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
@@ -45,8 +44,8 @@ pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
 pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
-    PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder,
-    is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
+    PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder, file_kind,
+    is_item_path, is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
     new_scroll_path, room_path,
 };
 pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_bytes};
@@ -59,7 +58,7 @@ pub use schema::{
 pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use text_warnings::text_warnings;
-pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
+pub use tree::{FileTree, edit_tree, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};

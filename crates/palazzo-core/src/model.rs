@@ -91,7 +91,7 @@ pub use palace::{Door, Palace};
 pub use proposal::Proposal;
 pub use provenance::{Origin, Provenance};
 pub use room::room_id::{RoomDestination, RoomId, RoomRef};
-pub use room::{AmbiguousRoomError, Room, normalize_prose};
+pub use room::{AmbiguousRoomError, Room};
 pub use scroll::{Scroll, ScrollId};
 pub use secret::{RedactedText, Secret, SecretKind, find_secrets, redact_secrets};
 pub use settings::{
@@ -101,9 +101,9 @@ pub use slug::{Slug, SlugError};
 pub use text::{
     MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len_ignoring_case,
     compare_alphabetically, did_you_mean, escape_unprintable, escape_unprintable_in_lines,
-    escape_unprintable_json, fold_name, foreign_message, path_text, possible_file_paths,
-    quote_for_shell, quoted, quoted_unless_plain, replace_lone_surrogates, split_lines,
-    unquote_for_shell, whole_words_prefix_len,
+    escape_unprintable_json, fold_name, foreign_message, normalize_prose, path_text,
+    possible_file_paths, quote_for_shell, quoted, quoted_unless_plain, replace_lone_surrogates,
+    split_lines, unquote_for_shell, whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use time_zone::{TimeZone, TimeZoneError};

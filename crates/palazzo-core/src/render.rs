@@ -24,6 +24,7 @@ mod proposal;
 mod provenance;
 mod room;
 mod scroll;
+mod search_results;
 mod shortened_names;
 mod text;
 mod text_locations;
@@ -60,9 +61,9 @@ pub use history::{as_of_notice, blame, commit_age_and_id, log, version_summary};
 pub use imitations::{IMITATION_MARK, is_title_of_server, mark_imitations, unmark_imitations};
 pub use item_json::{
     action_json, file_history_json, item_content_json, item_diff_json, item_kind_and_name,
-    map_json, relation_json,
+    relation_json,
 };
-pub use map::{MapView, map};
+pub use map::{MapView, map, map_json};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub(crate) use palace_diff::{ContentLine, content_lines};
@@ -72,10 +73,13 @@ pub use palace_diff::{
 };
 pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_summary};
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
-pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
-pub use scroll::{
-    HitView, ScrollView, WordHits, cli_search_results, inventory, no_exact_result, no_result,
-    older_scrolls, scroll, scroll_note, scroll_subtitle, search_results, weaker_results,
+pub use room::{
+    Notice, RoomView, hall, menu, room, short_menu, unbuilt_room_context, unfinished_room,
+};
+pub use scroll::{ScrollView, inventory, older_scrolls, scroll, scroll_note, scroll_subtitle};
+pub use search_results::{
+    HitView, WordHits, cli_search_results, no_exact_result, no_result, search_results,
+    weaker_results,
 };
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
@@ -95,7 +99,7 @@ pub use work::{
     work_notice,
 };
 pub use workspace_summary::{
-    ItemCounts, WorkspaceSummary, tutorial, unbuilt_room_context, workspace_line, workspace_summary,
+    ItemCounts, WorkspaceSummary, tutorial, workspace_line, workspace_summary,
 };
 
 use crate::model::escape_unprintable_in_lines;

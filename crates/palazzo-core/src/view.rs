@@ -23,13 +23,13 @@ pub use commit_page::{CommitPage, ComparedRow, FileComparison, Revert, commit_pa
 pub use entity_page::{EntityPage, entity_page};
 pub use links::{Links, PageKind};
 pub use list_pages::{
-    IndexPage, ListRow, findings_page, index_page, map_page, plain_text_page, refusal_page,
-    search_page, tasks_page, text_page,
+    IndexPage, ListRow, findings_page, index_page, plain_text_page, refusal_page, search_page,
+    tasks_page, text_page,
 };
 pub use log_page::{LogPage, LogRow, VisitRow, log_page};
 pub use map_app::map_app;
 pub use map_plan::{MapPlan, plan_map};
-pub use map_svg::{draw_planned_map, map_svg};
+pub use map_svg::{draw_planned_map, map_page, map_svg};
 pub use page::{PageFrame, TimeBar, page_document, unframed_document};
 pub use palace_html::{PalaceHtml, PalaceHtmlChanges, palace_html};
 pub use palaces_page::{PalaceRow, palaces_page};

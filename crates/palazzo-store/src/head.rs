@@ -1,6 +1,5 @@
 //! Reads `HEAD`, the locks and the state of the repository, with retries while git changes it.
 
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -174,11 +173,6 @@ impl Store {
     /// Removes the lock file at `path`, unless a running process holds it or an interrupted
     /// write of Palazzo needs it; `false`: it is not a git lock of that repository.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
-        let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
-        if !lock.is_removable() {
-            return Err(Error::GitLockInUse(lock));
-        }
-        fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
-        Ok(true)
+        self.repository()?.map_or(Ok(false), |it| git_locks::remove_lock(&it, path))
     }
 }

@@ -50,14 +50,16 @@ pub use crate::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
 pub use crate::repo::paths::check_path;
+pub use crate::repo::processes::max_open_files;
 pub use crate::repo::proposal_error::ProposalError;
 pub use crate::repo::rename::rename as rename_file;
-pub use crate::repo::repository_state::{RepositoryState, max_open_files, max_watched_folders};
+pub use crate::repo::repository_state::RepositoryState;
 pub use crate::repo::unmerged::UnfinishedMerge;
 pub use crate::sync::commit_checks::DatedCommit;
 pub use crate::sync::error::SyncError;
 pub use crate::sync::failure_kind::SyncFailureKind;
-pub use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
+pub use crate::sync::mass_deletion::EmptiedPalace;
+pub use crate::sync::planned_move::PlannedMove;
 pub use crate::sync::record::{SyncFailure, SyncRecord};
 pub use crate::sync::session::{FetchReport, HistoryComparison, SyncSession};
 pub use crate::sync::side_commits::FileChange;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::repo::palace_files::{self, PalaceListing};
+use crate::repo::palace_files::{self, CONFLICTS_FOLDER, PalaceListing};
 use crate::repo::paths;
 use crate::{Error, FileStamp, FileStamps, ReadResult, Source, Store};
 use palazzo_core::model::{Diagnostic, Files};
@@ -96,5 +96,17 @@ impl Store {
         }
         self.repository.reject_symlinked_palace().and_then(|()| paths::check_path(path)).ok()?;
         FileStamp::from_path(&self.repository.palace.join(path))
+    }
+
+    /// Counts the conflicts that are recorded in the palace.
+    pub fn count_conflicts(&self) -> usize {
+        let Ok(entries) = std::fs::read_dir(self.palace_folder().join(CONFLICTS_FOLDER)) else {
+            return 0;
+        };
+        let is_conflict = |it: &std::fs::DirEntry| {
+            let is_yaml = it.path().extension().is_some_and(|it| it == "yaml");
+            is_yaml && it.file_type().is_ok_and(|it| it.is_file())
+        };
+        entries.flatten().filter(is_conflict).count()
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod commit_checks;
 mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod failure_kind;
+pub(crate) mod mass_deletion;
 pub(crate) mod planned_move;
 pub(crate) mod record;
 pub(crate) mod session;

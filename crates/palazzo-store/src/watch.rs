@@ -447,6 +447,13 @@ impl Poller {
     }
 }
 
+/// Returns how many folders the system watches for each user at most; `None` if it has no such
+/// limit, or none that is known.
+pub fn max_watched_folders() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+    text.trim().parse().ok()
+}
+
 fn create_watcher(root: &Path, queue: &Arc<ChangeQueue>) -> notify::Result<RecommendedWatcher> {
     let (root, queue) = (root.to_owned(), queue.clone());
     let handler = move |event| queue.handle_event(&root, event);

@@ -3,7 +3,7 @@
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::cli::client::Client;
-use crate::cli::home::env_path;
+use crate::cli::user_folders::env_path;
 
 /// The operating systems that clients distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

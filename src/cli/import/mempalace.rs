@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
+use crate::cli::home::HomeArgs;
 use crate::cli::home::palace_label;
-use crate::cli::home::{HomeArgs, env_path, expand_tilde};
 use crate::cli::import::mempalace_sqlite;
+use crate::cli::import_args::ImportArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_secrets_suffix};
+use crate::cli::redacted_secrets::{print_redacted_secrets, redacted_secrets_suffix};
 use crate::cli::signal;
 use crate::cli::terminal::{self, ProgressBar};
+use crate::cli::user_folders::{env_path, expand_tilde};
 use palazzo_core::model::{escape_unprintable_in_lines, path_text};
 use palazzo_keeper::{self as keeper, MempalaceImportSummary, MempalaceTables};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::cli::client::config_file::{
     create_folders, read_config, remove_empty_folders, replace_config,
 };
-use crate::cli::home;
 use crate::cli::setup::state_folder::{missing_folders, partition_state_ancestors};
+use crate::cli::user_folders::state_dir;
 use palazzo_core::model::ClientSetup;
 use palazzo_keeper as keeper;
 
@@ -54,8 +54,7 @@ impl RecordChange {
 /// Writes a change, and its record. The error says why nothing is written.
 pub(super) fn apply_change(change: Change) -> Result<(), String> {
     let Change { target, was, new, record, .. } = change;
-    let folder =
-        home::state_dir().ok_or("no folder for the record is known; set XDG_STATE_HOME")?;
+    let folder = state_dir().ok_or("no folder for the record is known; set XDG_STATE_HOME")?;
     let write = || match was == new {
         true => Ok(()),
         false => replace_config(&target, was.as_deref(), new.as_deref()),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::client::config_file::remove_empty_folders;
 use crate::cli::home;
+use crate::cli::user_folders::state_dir;
 use palazzo_core::model::ClientSetup;
 use palazzo_keeper as keeper;
 
@@ -28,7 +29,7 @@ pub(super) fn missing_folders(state: &Path) -> Vec<PathBuf> {
 pub(super) fn created_state_folders<'a>(
     records: impl Iterator<Item = &'a ClientSetup>,
 ) -> Vec<PathBuf> {
-    let Some(state) = home::state_dir() else { return Vec::new() };
+    let Some(state) = state_dir() else { return Vec::new() };
     let folders: Vec<_> = records.flat_map(|it| &it.created_folders).cloned().collect();
     let mut folders = partition_state_ancestors(&state, &folders).0;
     folders.sort();
@@ -39,7 +40,7 @@ pub(super) fn created_state_folders<'a>(
 /// Removes what is of no use any more, then the folder of the state, and those that were `created`
 /// around it, if they are empty.
 pub(super) fn remove_unused_state(created: &[PathBuf]) {
-    let Some(state) = home::state_dir() else { return };
+    let Some(state) = state_dir() else { return };
     let removed = keeper::remove_unused_setup_state(&state, |home| !home::has_palaces(home));
     if let Err(refusal) = removed {
         anstream::eprintln!("palazzo: the records of set-ups stay: {refusal}");

@@ -1,8 +1,6 @@
 //! Replies of the MemPalace tools: JSON values of bounded size, with hints.
 
-use crate::mcp::memory_server_tools::format_json_item_per_line;
-use crate::mcp::reply::ToolReply;
-use crate::mcp::reply::ToolResult;
+use crate::mcp::reply::{ToolReply, ToolResult, format_json_item_per_line};
 use chrono::DateTime;
 use chrono::SecondsFormat;
 use chrono::Utc;

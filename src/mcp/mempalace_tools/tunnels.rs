@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
-use crate::mcp::memory_server_tools::format_json_item_per_line;
 use crate::mcp::mempalace_tools::overview::unknown_wing_hint;
 use crate::mcp::mempalace_tools::reply::{
     keep_highest_counts, read_palace_or_default, refusal_to_text, reply_with_palace_hint,
     report_left_out, timestamp_json, truncate_items,
 };
-use crate::mcp::reply::ToolReply;
+use crate::mcp::reply::{ToolReply, format_json_item_per_line};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_keeper::{self as keeper, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 

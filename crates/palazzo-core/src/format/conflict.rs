@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::front_matter::{parse_time, time_to_yaml};
-use crate::format::paths::PalacePath;
+use crate::format::paths::is_item_path;
 use crate::format::yaml::{Node, OutputNode};
 use crate::model::{Code, Conflict, ConflictAuthor, quoted};
 
@@ -49,16 +49,6 @@ pub(super) fn conflict_to_yaml(conflict: &Conflict) -> OutputNode {
     pairs.extend(other.as_ref().map(|it| ("other", OutputNode::from_json(it))));
     pairs.extend(other_by.as_ref().map(|it| ("other_by", author_to_yaml(it))));
     OutputNode::Map(pairs)
-}
-
-/// Returns whether a path is that of a file with an item, inside the palace: `resolve` may write
-/// it, and conflicts may come from other machines.
-pub fn is_item_path(path: &str) -> bool {
-    let is_name = |it: &str| !it.is_empty() && it != "." && it != "..";
-    let is_plain = !path.contains(|it: char| it == '\\' || it.is_control());
-    let is_inside = path.split('/').all(is_name) && is_plain;
-    let is_item = |it: PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
-    is_inside && PalacePath::parse(path).is_ok_and(is_item)
 }
 
 /// Takes the value of `key`, also if it is null: only a missing key means that the field is

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::format::front_matter;
 use crate::model::{
     Code, Diagnostic, Diaries, DiaryEntry, DisplayWingRoom, DocumentProperties, Drawer, Drawers,
-    Entity, Graph, Palace, RoomId, Scroll, SideFile, Slug, SlugError, is_editor_file,
+    Entity, FileKind, Graph, Palace, RoomId, Scroll, SideFile, Slug, SlugError, is_editor_file,
     is_markdown_file, quoted_unless_plain, side_file,
 };
 
@@ -99,6 +99,33 @@ impl PalacePath {
             _ => Ok(Self::Other),
         }
     }
+}
+
+/// Returns the kind of the file at `path`; `None` if it is none that this version reads.
+pub fn file_kind(path: &str) -> Option<FileKind> {
+    Some(match PalacePath::parse(path).ok()? {
+        PalacePath::Settings => FileKind::Palace,
+        PalacePath::Room(_) => FileKind::Room,
+        PalacePath::Scroll(_) => FileKind::Scroll,
+        PalacePath::Drawer(_) => FileKind::Drawer,
+        PalacePath::Diary(_) => FileKind::Diary,
+        PalacePath::Entity => FileKind::Entity,
+        PalacePath::Genus => FileKind::Genus,
+        PalacePath::Task => FileKind::Task,
+        PalacePath::Process => FileKind::Process,
+        PalacePath::Conflict => FileKind::Conflict,
+        PalacePath::Other => return None,
+    })
+}
+
+/// Returns whether a path is that of a file with an item, inside the palace: `resolve` may write
+/// it, and conflicts may come from other machines.
+pub fn is_item_path(path: &str) -> bool {
+    let is_name = |it: &str| !it.is_empty() && it != "." && it != "..";
+    let is_plain = !path.contains(|it: char| it == '\\' || it.is_control());
+    let is_inside = path.split('/').all(is_name) && is_plain;
+    let is_item = |it: PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
+    is_inside && PalacePath::parse(path).is_ok_and(is_item)
 }
 
 /// Returns the path of a drawer below the folder of its room.

@@ -8,7 +8,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use crate::format::file_parser;
 use crate::format::file_parser::FileParser;
 use crate::format::yaml::{Node, NodeValue, parse_yaml};
-use crate::format::{entity, front_matter, room, settings};
+use crate::format::{entity, front_matter, room};
 use crate::model::{PathStep, Position, ValuePath, is_markdown_file, split_lines};
 
 /// The positions of the values of a file.
@@ -60,7 +60,7 @@ impl<'a> ValuePositions<'a> {
             None => byte_at_position(self.text, value_start),
         };
         let found = self.text[from..].find(wanted);
-        found.map_or(value_start, |it| settings::position_of_byte(self.text, from + it))
+        found.map_or(value_start, |it| position_of_byte(self.text, from + it))
     }
 
     fn position_of_steps(&self, steps: &[PathStep]) -> Position {
@@ -69,7 +69,7 @@ impl<'a> ValuePositions<'a> {
             ParsedTree::Yaml(root) => find_yaml_position(root, steps),
             ParsedTree::Toml(document) => {
                 let span = find_toml_span(document.as_table(), steps);
-                span.map_or(Position::START, |it| settings::position_of_byte(self.text, it.start))
+                span.map_or(Position::START, |it| position_of_byte(self.text, it.start))
             }
             ParsedTree::Unreadable => Position::START,
         }
@@ -123,6 +123,14 @@ pub fn positions_of_bytes(text: &str, bytes: &[usize]) -> Vec<Position> {
         }
     }
     positions
+}
+
+/// Returns the position of a byte in a text.
+pub(super) fn position_of_byte(text: &str, byte: usize) -> Position {
+    let before = text.get(..byte).unwrap_or(text).trim_start_matches('\u{feff}');
+    let lines = split_lines(before.strip_suffix('\r').unwrap_or(before)).zip(1..);
+    let (last, line) = lines.last().unwrap_or(("", 1));
+    Position { line, column: last.chars().count() + 1 }
 }
 
 /// Returns the byte at a position.

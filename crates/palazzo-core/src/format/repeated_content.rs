@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::format::fix::FixedFile;
-use crate::format::tree::{FileTree, edit_tree, file_kind, parse_tree};
+use crate::format::paths::file_kind;
+use crate::format::tree::{FileTree, edit_tree, parse_tree};
 use crate::format::yaml::parse_yaml;
 use crate::format::{ValuePositions, has_merge_conflict, parse_file};
 use crate::model::{Code, Diagnostic, FileKind, Position, ValuePath, quoted};

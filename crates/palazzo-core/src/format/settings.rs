@@ -7,6 +7,7 @@ use std::ops::{Range, RangeInclusive};
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
+use crate::format::positions::position_of_byte;
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, SigningMode, Slug,
     TemplateSettings, TemplateVariable, TimeZone, TimeZoneError, did_you_mean, quoted, split_lines,
@@ -378,14 +379,6 @@ fn report_syntax_error(reader: &mut FileParser<'_>, text: &str, err: &TomlError)
     let at = err.span().map_or(Position::START, |it| position_of_byte(text, it.start));
     let message = err.message().lines().collect::<Vec<_>>().join(", ");
     reader.report(Code::Syntax, at, format!("this is not TOML: {message}"));
-}
-
-/// Returns the position of a byte in a text.
-pub(super) fn position_of_byte(text: &str, byte: usize) -> Position {
-    let before = text.get(..byte).unwrap_or(text).trim_start_matches('\u{feff}');
-    let lines = split_lines(before.strip_suffix('\r').unwrap_or(before)).zip(1..);
-    let (last, line) = lines.last().unwrap_or(("", 1));
-    Position { line, column: last.chars().count() + 1 }
 }
 
 /// The format of the files of a palace that this program reads and writes, `format` in

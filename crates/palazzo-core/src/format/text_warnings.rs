@@ -1,7 +1,7 @@
 //! Warns of what a text contains that nobody sees or should see: secrets and invisible characters.
 
+use crate::format::paths::file_kind;
 use crate::format::positions::positions_of_bytes;
-use crate::format::tree::file_kind;
 use crate::model::{Code, Diagnostic, find_secrets, mark_hidden_chars, may_be_hidden};
 
 /// Maximum number of findings per file, so that they leave room for others.

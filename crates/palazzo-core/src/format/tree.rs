@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use crate::format::paths::PalacePath;
+use crate::format::paths::file_kind;
 use crate::format::schema::{ensure_modeline, split_modeline};
 use crate::format::yaml::{OutputNode, parse_yaml, serialize_yaml};
 use crate::format::{FmtOutcome, edit_yaml_text, fmt_file, front_matter};
@@ -23,23 +23,6 @@ pub struct FileTree {
     pub fields: Map<String, Value>,
     /// The text after the front matter of a Markdown file.
     pub body: Option<String>,
-}
-
-/// Returns the kind of the file at `path`; `None` if it is none that this version reads.
-pub fn file_kind(path: &str) -> Option<FileKind> {
-    Some(match PalacePath::parse(path).ok()? {
-        PalacePath::Settings => FileKind::Palace,
-        PalacePath::Room(_) => FileKind::Room,
-        PalacePath::Scroll(_) => FileKind::Scroll,
-        PalacePath::Drawer(_) => FileKind::Drawer,
-        PalacePath::Diary(_) => FileKind::Diary,
-        PalacePath::Entity => FileKind::Entity,
-        PalacePath::Genus => FileKind::Genus,
-        PalacePath::Task => FileKind::Task,
-        PalacePath::Process => FileKind::Process,
-        PalacePath::Conflict => FileKind::Conflict,
-        PalacePath::Other => return None,
-    })
 }
 
 /// Parses a file as a tree; `None` if its syntax is wrong, or its kind unknown.

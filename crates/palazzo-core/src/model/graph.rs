@@ -149,23 +149,6 @@ impl Graph {
             .chain(self.genus_definitions().map(|it| it.name.as_str()))
     }
 
-    /// Returns the genus called `asked`, ignoring case.
-    pub fn find_genus_ignoring_case(&self, asked: &str) -> Option<&str> {
-        let lower = asked.to_lowercase();
-        let alike = || self.all_genus_names().filter(|it| it.to_lowercase() == lower);
-        alike().find(|it| *it == asked).or_else(|| alike().min())
-    }
-
-    /// Returns the right spelling of the genus `asked`, ignoring case: as its definition has it,
-    /// else as entities have it.
-    pub fn canonical_genus_name(&self, asked: &str) -> Option<&str> {
-        let lower = asked.to_lowercase();
-        let defined = || self.genus_definitions().map(|it| it.name.as_str());
-        let alike = || defined().filter(|it| it.to_lowercase() == lower);
-        let defined = alike().find(|it| *it == asked).or_else(|| alike().next());
-        defined.or_else(|| self.find_genus_ignoring_case(asked))
-    }
-
     /// Returns the number of entities of a genus.
     pub fn count_in_genus(&self, genus: &str) -> usize {
         self.genera.get(genus).map_or(0, BTreeSet::len)

@@ -53,11 +53,6 @@ pub struct AmbiguousRoomError {
     pub candidates: Vec<RoomId>,
 }
 
-/// Normalizes prose: lines end in a line feed, and the last line has none.
-pub fn normalize_prose(text: &str) -> String {
-    text.replace("\r\n", "\n").trim_end().to_owned()
-}
-
 fn quote_room_ids(rooms: &[RoomId]) -> String {
     rooms.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
 }

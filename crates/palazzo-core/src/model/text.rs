@@ -18,6 +18,11 @@ pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
+/// Normalizes prose: lines end in a line feed, and the last line has none.
+pub fn normalize_prose(text: &str) -> String {
+    text.replace("\r\n", "\n").trim_end().to_owned()
+}
+
 /// Replaces hidden characters by escapes, such as `\u{1b}`, which moves the cursor of a terminal.
 /// Line breaks and tabs stay; `\r\n` becomes a line break.
 pub fn escape_unprintable_in_lines(text: &str) -> String {

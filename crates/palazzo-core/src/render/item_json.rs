@@ -5,9 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{
     Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileHistory, ItemDiff,
-    ItemElement, ItemId, ItemOrFile, NavigationTarget, Relation, RoomId,
+    ItemElement, ItemId, ItemOrFile, NavigationTarget, Relation,
 };
-use crate::render::MapView;
 use crate::render::palace_diff::change_summary;
 
 /// Renders one item that differs.
@@ -192,43 +191,6 @@ pub fn item_content_json(added: &[ChangeDetail]) -> Value {
 pub fn file_history_json(history: Option<FileHistory>) -> Value {
     history.map_or(Value::Null, |FileHistory { count, created, updated, .. }| {
         json!({ "count": count, "created": time_json(created), "changed": time_json(updated) })
-    })
-}
-
-/// Renders the whole map.
-pub fn map_json(view: &MapView<'_>) -> Value {
-    let palace = view.palace;
-    let rooms = palace.enterable_rooms().into_iter().map(|it| map_room_json(view, it));
-    let rooms: Vec<_> = rooms.collect();
-    let unfinished: Vec<_> = palace.unfinished_rooms().iter().map(ToString::to_string).collect();
-    json!({
-        "name": palace.settings.name,
-        "entry": palace.entry_room().map(ToString::to_string),
-        "rooms": rooms,
-        "unfinished": unfinished,
-        "conflicts": view.conflicts,
-    })
-}
-
-fn map_room_json(view: &MapView<'_>, id: &RoomId) -> Value {
-    let palace = view.palace;
-    let doors = palace.neighbouring_rooms(id).into_iter();
-    let mut doors: Vec<_> = doors.map(|it| json!({ "room": it.to_string() })).collect();
-    let actions = palace.room(id).into_iter().flat_map(|it| &it.actions);
-    doors.extend(actions.filter_map(|it| match &it.kind {
-        ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
-            Some(json!({ "room": room.to_string(), "workspace": workspace }))
-        }
-        _ => None,
-    }));
-    json!({
-        "room": id.to_string(),
-        "name": palace.room_name(id),
-        "wing": id.wing.as_ref().map(ToString::to_string),
-        "doors": doors,
-        "scrolls": palace.scrolls_in_room(id).count(),
-        "drawers": palace.count_drawers_shown_in(id),
-        "versions": file_history_json(view.history.get(&(view.room_file)(id)).copied()),
     })
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 
 use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
 use crate::render::conflict::conflict_count_line;
+use crate::render::item_json::file_history_json;
 use crate::render::text::{count_with_noun, name_in_list, name_in_sentence, truncate};
 use crate::render::{ago, mark_imitations};
 
@@ -200,4 +202,41 @@ fn room_label(palace: &Palace, id: &RoomId) -> String {
 /// Returns the name of a wing from its drawers, or its slug.
 fn wing_name(palace: &Palace, wing: &Slug) -> String {
     name_in_list(&truncate(palace.drawers.wing_name(wing).unwrap_or(wing.as_str()), 80))
+}
+
+/// Renders the whole map.
+pub fn map_json(view: &MapView<'_>) -> Value {
+    let palace = view.palace;
+    let rooms = palace.enterable_rooms().into_iter().map(|it| map_room_json(view, it));
+    let rooms: Vec<_> = rooms.collect();
+    let unfinished: Vec<_> = palace.unfinished_rooms().iter().map(ToString::to_string).collect();
+    json!({
+        "name": palace.settings.name,
+        "entry": palace.entry_room().map(ToString::to_string),
+        "rooms": rooms,
+        "unfinished": unfinished,
+        "conflicts": view.conflicts,
+    })
+}
+
+fn map_room_json(view: &MapView<'_>, id: &RoomId) -> Value {
+    let palace = view.palace;
+    let doors = palace.neighbouring_rooms(id).into_iter();
+    let mut doors: Vec<_> = doors.map(|it| json!({ "room": it.to_string() })).collect();
+    let actions = palace.room(id).into_iter().flat_map(|it| &it.actions);
+    doors.extend(actions.filter_map(|it| match &it.kind {
+        ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
+            Some(json!({ "room": room.to_string(), "workspace": workspace }))
+        }
+        _ => None,
+    }));
+    json!({
+        "room": id.to_string(),
+        "name": palace.room_name(id),
+        "wing": id.wing.as_ref().map(ToString::to_string),
+        "doors": doors,
+        "scrolls": palace.scrolls_in_room(id).count(),
+        "drawers": palace.count_drawers_shown_in(id),
+        "versions": file_history_json(view.history.get(&(view.room_file)(id)).copied()),
+    })
 }

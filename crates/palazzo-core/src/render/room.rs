@@ -1,5 +1,6 @@
 //! Renders a room as a visitor sees it.
 
+use std::collections::BTreeMap;
 use std::iter;
 
 use chrono::{DateTime, Utc};
@@ -7,11 +8,14 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, label_in_menu, looks_like_single_quote, one_line,
-    replace_separators, text_in_page, title_after_label, title_in_heading, title_in_row,
-    whole_line,
+    count_with_noun, in_quotes, label_in_menu, looks_like_single_quote, name_in_sentence, one_line,
+    replace_separators, text_in_page, title_after_label, title_in_heading, title_in_row, truncate,
+    whole_line, word_or_quoted,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
+
+/// Limit for the genera that are named in an unbuilt room.
+const MAX_GENERA: usize = 12;
 
 /// The contents of a room's page for one visitor.
 #[derive(Clone, Debug)]
@@ -122,6 +126,41 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str, advice: &
     page.push_str(&bracketed_notices(&view.notices));
     page.push('\n');
     page.push_str(&menu(view));
+    page
+}
+
+/// Renders the entities that could belong into an unbuilt room: those that mention its topic,
+/// by genus, best first; without any, all genera.
+pub fn unbuilt_room_context(
+    topic: &str,
+    related: &BTreeMap<&str, Vec<&str>>,
+    genera: &[(&str, usize)],
+) -> String {
+    let mut page = "Workspace context:\n".to_owned();
+    for (genus, names) in related.iter().take(MAX_GENERA) {
+        let genus = word_or_quoted(&truncate(genus, 60));
+        let line = match names.as_slice() {
+            [only] => format!("{genus}: {}\n", name_in_sentence(&truncate(only, 80))),
+            [first, ..] => {
+                let first = name_in_sentence(&truncate(first, 80));
+                format!(
+                    "{genus}: {} mention {}, {first} first\n",
+                    names.len(),
+                    in_quotes(&truncate(topic, 60))
+                )
+            }
+            [] => continue,
+        };
+        page.push_str(&format!("  {}", mark_imitations(&line)));
+    }
+    if related.is_empty() {
+        let known = genera
+            .iter()
+            .take(MAX_GENERA)
+            .map(|(it, n)| format!("{} {n}", word_or_quoted(&truncate(it, 60))));
+        let known = known.collect::<Vec<_>>().join(", ");
+        page.push_str(&format!("  {}\n", mark_imitations(&known)));
+    }
     page
 }
 

@@ -1,13 +1,11 @@
 //! Renders the texts for a first visit: the tutorial and the workspace summary.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::model::{CommitSummary, Palace, Reader, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, subject_before_note, title_after_label, truncate,
-    whole_line, word_or_quoted,
+    count_with_noun, name_in_sentence, subject_before_note, title_after_label, truncate, whole_line,
 };
 use crate::render::{ago, mark_imitations};
 
@@ -138,39 +136,4 @@ fn shortened_summary(
     // The commits of one import differ behind what is shown.
     lines.dedup();
     page + &lines.concat()
-}
-
-/// Renders the entities that could belong into an unbuilt room: those that mention its topic,
-/// by genus, best first; without any, all genera.
-pub fn unbuilt_room_context(
-    topic: &str,
-    related: &BTreeMap<&str, Vec<&str>>,
-    genera: &[(&str, usize)],
-) -> String {
-    let mut page = "Workspace context:\n".to_owned();
-    for (genus, names) in related.iter().take(MAX_GENERA) {
-        let genus = word_or_quoted(&truncate(genus, 60));
-        let line = match names.as_slice() {
-            [only] => format!("{genus}: {}\n", name_in_sentence(&truncate(only, 80))),
-            [first, ..] => {
-                let first = name_in_sentence(&truncate(first, 80));
-                format!(
-                    "{genus}: {} mention {}, {first} first\n",
-                    names.len(),
-                    in_quotes(&truncate(topic, 60))
-                )
-            }
-            [] => continue,
-        };
-        page.push_str(&format!("  {}", mark_imitations(&line)));
-    }
-    if related.is_empty() {
-        let known = genera
-            .iter()
-            .take(MAX_GENERA)
-            .map(|(it, n)| format!("{} {n}", word_or_quoted(&truncate(it, 60))));
-        let known = known.collect::<Vec<_>>().join(", ");
-        page.push_str(&format!("  {}\n", mark_imitations(&known)));
-    }
-    page
 }

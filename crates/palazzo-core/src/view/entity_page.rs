@@ -10,8 +10,8 @@ use crate::render::{
     printable_text_for_html, truncate, validity_note, whole_line,
 };
 use crate::view::Links;
+use crate::view::list_pages::commit_list;
 use crate::view::markdown_html::markdown_to_html;
-use crate::view::room_page::commit_list;
 
 /// Limit for the relations, observations and attributes on a page.
 const MAX_ITEMS: usize = 200;

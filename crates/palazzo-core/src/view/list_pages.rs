@@ -4,10 +4,10 @@
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
-use crate::model::{Diagnostic, Graph, ItemId, Severity};
+use crate::model::{CommitSummary, Diagnostic, Graph, ItemId, Severity};
 use crate::render::{
-    HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, whole_line,
-    work_notice,
+    HitView, WorkView, ago, count_with_noun, one_line, printable_text_for_html, truncate,
+    whole_line, work_notice,
 };
 use crate::view::markdown_html::markdown_to_html;
 use crate::view::{Links, PageKind};
@@ -17,14 +17,6 @@ const MAX_NAME: usize = 120;
 const MAX_LINE: usize = 400;
 /// Limit for the bytes of a text.
 const MAX_TEXT: usize = 400_000;
-
-/// How rooms are drawn on the map: the class of the style, and what it means.
-const LEGEND: [(&str, &str); 4] = [
-    ("entry", "entry"),
-    ("recent", "changed in the last week"),
-    ("unfinished", "not built yet"),
-    ("changed", "changed while you look"),
-];
 
 /// A row of a list: the item and what is said about it.
 #[derive(Clone, Debug)]
@@ -106,6 +98,20 @@ pub(super) fn page_links(
                 @if page > 1 { a href=[to(page - 1)] { "← page " (page - 1) } }
                 span { "page " (page) " of " (pages) }
                 @if page < pages { a href=[to(page + 1)] { "page " (page + 1) " →" } }
+            }
+        }
+    }
+}
+
+/// Renders commits with their authors and ages.
+pub(super) fn commit_list(commits: &[CommitSummary], links: &Links, now: DateTime<Utc>) -> Markup {
+    html! {
+        ul class="commits" {
+            @for it in commits {
+                li {
+                    a href=[links.commit(&it.short)] { (truncate(&one_line(&it.subject), MAX_NAME)) }
+                    " " span class="by" { (truncate(&one_line(&it.by), 40)) ", " (ago(it.at, now)) }
+                }
             }
         }
     }
@@ -235,18 +241,6 @@ pub fn refusal_page(why: &str) -> Markup {
     html! {
         p { (truncate(&whole_line(why), MAX_LINE)) }
         p { a href="/" { "To the first page" } }
-    }
-}
-
-/// Renders the whole map.
-pub fn map_page(map: &Markup) -> Markup {
-    html! {
-        div id="map" class="map-frame whole" { (map) }
-        ul class="legend" aria-label="Legend" {
-            @for (class, meaning) in LEGEND { li { span class=(class) {} (meaning) } }
-            li { "✉ number of scrolls" }
-            li { "→ one-way door" }
-        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Draws the map of a palace as SVG, and of a large one the part around a room.
+//! Draws the map of a palace as SVG, and of a large one the part around a room; and the page with
+//! the whole map.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -17,6 +18,14 @@ const MARGIN: i32 = 24;
 const MAX_NAME_CHARS: usize = 20;
 /// A room that was changed in the last days is warm.
 const RECENT_DAYS: i64 = 7;
+
+/// How rooms are drawn on the map: the class of the style, and what it means.
+const LEGEND: [(&str, &str); 4] = [
+    ("entry", "entry"),
+    ("recent", "changed in the last week"),
+    ("unfinished", "not built yet"),
+    ("changed", "changed while you look"),
+];
 
 /// Colours without variables, which some programs for SVG do not know.
 const STYLE: &str = "
@@ -284,4 +293,16 @@ fn clip_wing(wing: &WingRegion, plan: &MapPlan, shown: &[(usize, Cell)]) -> Opti
         first: (columns().min()?, rows().min()?),
         last: (columns().max()?, rows().max()?),
     })
+}
+
+/// Renders the whole map.
+pub fn map_page(map: &Markup) -> Markup {
+    html! {
+        div id="map" class="map-frame whole" { (map) }
+        ul class="legend" aria-label="Legend" {
+            @for (class, meaning) in LEGEND { li { span class=(class) {} (meaning) } }
+            li { "✉ number of scrolls" }
+            li { "→ one-way door" }
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::render::{
     self, DrawerView, Notice, RoomView, ScrollView, ago, count_with_noun, drawer_title, one_line,
     truncate, whole_line,
 };
+use crate::view::list_pages::commit_list;
 use crate::view::markdown_html::markdown_to_html;
 use crate::view::{Links, PageKind};
 
@@ -330,24 +331,6 @@ fn changes(page: &RoomPage<'_>) -> Markup {
                 (commit_list(&page.changes, page.links, page.view.now))
                 @if let Some(log) = page.links.page(PageKind::Log) {
                     p { a href=(log) { "All changes of the palace" } }
-                }
-            }
-        }
-    }
-}
-
-/// Renders commits with their authors and ages.
-pub(super) fn commit_list(
-    commits: &[CommitSummary],
-    links: &Links,
-    now: chrono::DateTime<chrono::Utc>,
-) -> Markup {
-    html! {
-        ul class="commits" {
-            @for it in commits {
-                li {
-                    a href=[links.commit(&it.short)] { (truncate(&one_line(&it.subject), MAX_NAME)) }
-                    " " span class="by" { (truncate(&one_line(&it.by), 40)) ", " (ago(it.at, now)) }
                 }
             }
         }

@@ -50,7 +50,7 @@ pub fn examine_palaces(keeper: &Keeper, user: &str) -> Result<Vec<DoctorReport>,
 /// Returns how many folders the system watches for each user at most; `None` if it has no such
 /// limit, or none that is known.
 pub fn max_watched_folders() -> Option<u64> {
-    store::max_watched_folders()
+    store::watch::max_watched_folders()
 }
 
 /// Returns the lock file at `path`; `None` if it is not a lock file in a repository of the home.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use palazzo_core::model::{CommitId, CommitSummary, FileHistories, FileHistory, RecentCommits};
+use palazzo_core::model::{CommitId, FileHistories, FileHistory, RecentCommits};
 
 use crate::history::commits;
 use crate::history::commits::{CommitNode, HistoryReader};
@@ -16,8 +16,6 @@ use crate::repo::repository::Repository;
 use crate::repo::tree_lookup;
 use crate::{Error, Store};
 
-/// The maximum number of commits that are searched for those that changed the palace.
-const MAX_SCANNED_COMMITS: usize = 500;
 /// The maximum number of commits that [`linear_commits`] returns.
 const MAX_LINEAR_COMMITS: usize = 32;
 /// The number of commits per thread and chunk.
@@ -73,34 +71,6 @@ impl Store {
             drop(file_history_cache::save(&repository, cache));
         }
         Ok(())
-    }
-
-    /// Returns up to `limit` of the newest commits that changed the palace, newest first.
-    pub fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Error> {
-        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
-        repository.read_history("read the history", |past| find_recent_commits(past, tip, limit))
-    }
-
-    /// Returns true if `commit` is an ancestor of the newest commit.
-    pub fn is_in_history(&self, commit: &CommitId) -> Result<bool, Error> {
-        let Some(repository) = self.repository()? else { return Ok(false) };
-        let Some(tip) = self.history_tip(&repository)? else { return Ok(false) };
-        let id = commits::parse_commit_id(commit);
-        Ok(id.is_ok_and(|it| HistoryReader::new(&repository).is_ancestor(it, tip)))
-    }
-
-    /// Lists the paths inside the palace that differ between two commits.
-    pub fn changed_paths_between(
-        &self,
-        old: Option<&CommitId>,
-        new: Option<&CommitId>,
-    ) -> Result<Vec<String>, Error> {
-        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        if old == new {
-            return Ok(Vec::new());
-        }
-        repository.read_history("compare two commits", |past| paths_changed_between(past, old, new))
     }
 }
 
@@ -278,49 +248,6 @@ fn merge_file_history(history: &mut FileHistories, path: String, more: FileHisto
     }
 }
 
-fn find_recent_commits(
-    past: &HistoryReader<'_>,
-    tip: ObjectId,
-    limit: usize,
-) -> gix::Result<Vec<CommitSummary>> {
-    let mut summaries = Vec::new();
-    for step in past.walk_commits([tip], None)?.take(MAX_SCANNED_COMMITS) {
-        if summaries.len() == limit {
-            break;
-        }
-        let step = step?;
-        if touches_palace(past, &step)? {
-            summaries.push(past.read_commit_summary(step.id)?);
-        }
-    }
-    Ok(summaries)
-}
-
-fn touches_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
-    let here = past.palace_tree(step.id)?;
-    for parent in &step.parents {
-        if past.palace_tree(*parent)? == here {
-            return Ok(false);
-        }
-    }
-    Ok(!step.parents.is_empty() || here.is_some())
-}
-
-fn paths_changed_between(
-    past: &HistoryReader<'_>,
-    old: Option<&CommitId>,
-    new: Option<&CommitId>,
-) -> gix::Result<Vec<String>> {
-    let (old, new) = (
-        old.map(commits::parse_commit_id).transpose()?,
-        new.map(commits::parse_commit_id).transpose()?,
-    );
-    // If the old commit does not exist any more, everything may have changed.
-    let old = old.filter(|it| past.git.has_object(it));
-    let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
-    Ok(past.paths_changed_between_trees(side(old)?, side(new)?)?.into_iter().collect())
-}
-
 /// Hashes the boundary commits of a shallow clone.
 fn hash_shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
     let Some(boundary) = git.shallow_commits()? else { return Ok(None) };
@@ -428,48 +355,6 @@ mod tests {
         let subjects: Vec<_> =
             store.recent_commits(9).unwrap().into_iter().map(|it| it.subject).collect();
         assert_eq!(subjects.len(), 4, "{subjects:?}");
-    }
-
-    #[test]
-    fn changed_paths_between_commits_are_limited_to_the_palace() {
-        let scene = TestHome::with_repository();
-        let mut store = scene.palace("keep");
-        let begin = store.head().unwrap();
-        let first = commit_at_minute(&mut store, 1, None, Some("1\n"));
-        scene.write_file("notes.md", "more\n");
-        scene.write_file("keep/scrolls/hall/one.md", "one\n");
-        scene.git(&["add", "."]);
-        scene.git(&["commit", "-qm", "by hand"]);
-        let second = store.head().unwrap();
-        let between = |old: &Option<CommitId>, new: &Option<CommitId>| {
-            store.changed_paths_between(old.as_ref(), new.as_ref()).unwrap().join(" ")
-        };
-        assert_eq!(between(&begin, &first), HALL);
-        assert_eq!(between(&first, &second), "scrolls/hall/one.md");
-        assert_eq!(between(&None, &second), "rooms/hall.yaml scrolls/hall/one.md");
-        assert_eq!(between(&second, &begin), "rooms/hall.yaml scrolls/hall/one.md");
-        assert_eq!(between(&second, &second), "");
-        let missing = CommitId("0123456789012345678901234567890123456789".to_owned());
-        assert!(store.changed_paths_between(second.as_ref(), Some(&missing)).is_err());
-        let missing = Some(missing);
-        assert_eq!(between(&missing, &second), "rooms/hall.yaml scrolls/hall/one.md");
-    }
-
-    #[test]
-    fn recent_commits_are_those_of_the_palace_newest_first() {
-        let scene = TestHome::with_repository();
-        let mut store = scene.palace("keep");
-        commit_at_minute(&mut store, 1, None, Some("1\n"));
-        scene.git(&["commit", "-q", "--allow-empty", "-m", "elsewhere"]);
-        commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
-        let commits = store.recent_commits(5).unwrap();
-        let line = |it: &CommitSummary| format!("{} {}: {}", it.short, it.by, it.subject);
-        let lines: Vec<_> = commits.iter().map(line).collect();
-        let log = scene.git(&["log", "--format=%h %an: %s", "--", "keep"]);
-        assert_eq!(lines, log.lines().collect::<Vec<_>>());
-        assert_eq!(commits.iter().map(|it| it.at).collect::<Vec<_>>(), [minutes(2), minutes(1)]);
-        assert_eq!(store.recent_commits(1).unwrap(), commits[..1]);
-        assert_eq!(store.recent_commits(0).unwrap(), []);
     }
 
     #[test]

@@ -79,6 +79,34 @@ impl Store {
             diff_trees(past, was, palace_tree(past, Some(&record.summary.id))?)
         })
     }
+
+    /// Lists the paths inside the palace that differ between two commits.
+    pub fn changed_paths_between(
+        &self,
+        old: Option<&CommitId>,
+        new: Option<&CommitId>,
+    ) -> Result<Vec<String>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        if old == new {
+            return Ok(Vec::new());
+        }
+        repository.read_history("compare two commits", |past| paths_changed_between(past, old, new))
+    }
+}
+
+fn paths_changed_between(
+    past: &HistoryReader<'_>,
+    old: Option<&CommitId>,
+    new: Option<&CommitId>,
+) -> gix::Result<Vec<String>> {
+    let (old, new) = (
+        old.map(commits::parse_commit_id).transpose()?,
+        new.map(commits::parse_commit_id).transpose()?,
+    );
+    // If the old commit does not exist any more, everything may have changed.
+    let old = old.filter(|it| past.git.has_object(it));
+    let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
+    Ok(past.paths_changed_between_trees(side(old)?, side(new)?)?.into_iter().collect())
 }
 
 /// Returns the outcome of reading a file as one side of a comparison.
@@ -270,6 +298,31 @@ mod tests {
 
     fn commit_id(scene: &TestHome, revision: &str) -> CommitId {
         CommitId(scene.git(&["rev-parse", revision]).trim().to_owned())
+    }
+
+    #[test]
+    fn changed_paths_between_commits_are_limited_to_the_palace() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let begin = store.head().unwrap();
+        let first = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        scene.write_file("notes.md", "more\n");
+        scene.write_file("keep/scrolls/hall/one.md", "one\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "by hand"]);
+        let second = store.head().unwrap();
+        let between = |old: &Option<CommitId>, new: &Option<CommitId>| {
+            store.changed_paths_between(old.as_ref(), new.as_ref()).unwrap().join(" ")
+        };
+        assert_eq!(between(&begin, &first), HALL);
+        assert_eq!(between(&first, &second), "scrolls/hall/one.md");
+        assert_eq!(between(&None, &second), "rooms/hall.yaml scrolls/hall/one.md");
+        assert_eq!(between(&second, &begin), "rooms/hall.yaml scrolls/hall/one.md");
+        assert_eq!(between(&second, &second), "");
+        let missing = CommitId("0123456789012345678901234567890123456789".to_owned());
+        assert!(store.changed_paths_between(second.as_ref(), Some(&missing)).is_err());
+        let missing = Some(missing);
+        assert_eq!(between(&missing, &second), "rooms/hall.yaml scrolls/hall/one.md");
     }
 
     #[test]

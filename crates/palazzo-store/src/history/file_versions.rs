@@ -4,7 +4,7 @@
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
-use palazzo_core::model::{CommitId, FileCommit, commit_trailers};
+use palazzo_core::model::{CommitId, FileCommit, FileHistory, commit_trailers};
 
 use crate::history::commits::{self, CommitNode, HistoryReader};
 use crate::history::file_history_cache::FileHistoryCache;
@@ -57,6 +57,12 @@ impl Store {
             changes.extend(self.read_numbered_commit(cache, Some(number))?);
         }
         Ok(changes)
+    }
+
+    /// Returns the last commit of a palace file, as far as `cache` has counted.
+    pub fn last_commit_of_file(&self, cache: &FileHistoryCache, path: &str) -> Option<CommitId> {
+        let number = cache.history.get(path).map(|it: &FileHistory| it.last_commit as usize)?;
+        cache.commits.get(number).map(|it| CommitId(it.to_string()))
     }
 
     fn read_numbered_commit(

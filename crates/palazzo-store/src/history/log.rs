@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use palazzo_core::model::{CommitDetails, CommitId};
+use palazzo_core::model::{CommitDetails, CommitId, CommitSummary};
 
 use crate::history::commits::{self, CommitNode, HistoryReader};
 use crate::history::path_history;
@@ -33,6 +33,8 @@ pub struct CommitRange {
 
 /// The maximum number of merges that are compared with their common ancestors.
 const MAX_EXAMINED_MERGES: usize = 500;
+/// The maximum number of commits that are searched for those that changed the palace.
+const MAX_SCANNED_COMMITS: usize = 500;
 
 impl Store {
     /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
@@ -121,6 +123,21 @@ impl Store {
             Ok((records, steps.next().is_some()))
         };
         records().map(Some).map_err(|err| repository.git_error("read the history", err))
+    }
+
+    /// Returns up to `limit` of the newest commits that changed the palace, newest first.
+    pub fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
+        repository.read_history("read the history", |past| find_recent_commits(past, tip, limit))
+    }
+
+    /// Returns true if `commit` is an ancestor of the newest commit.
+    pub fn is_in_history(&self, commit: &CommitId) -> Result<bool, Error> {
+        let Some(repository) = self.repository()? else { return Ok(false) };
+        let Some(tip) = self.history_tip(&repository)? else { return Ok(false) };
+        let id = commits::parse_commit_id(commit);
+        Ok(id.is_ok_and(|it| HistoryReader::new(&repository).is_ancestor(it, tip)))
     }
 }
 
@@ -258,8 +275,39 @@ fn look_up_object_ids(
     found.collect()
 }
 
+fn find_recent_commits(
+    past: &HistoryReader<'_>,
+    tip: ObjectId,
+    limit: usize,
+) -> gix::Result<Vec<CommitSummary>> {
+    let mut summaries = Vec::new();
+    for step in past.walk_commits([tip], None)?.take(MAX_SCANNED_COMMITS) {
+        if summaries.len() == limit {
+            break;
+        }
+        let step = step?;
+        if touches_palace(past, &step)? {
+            summaries.push(past.read_commit_summary(step.id)?);
+        }
+    }
+    Ok(summaries)
+}
+
+fn touches_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
+    let here = past.palace_tree(step.id)?;
+    for parent in &step.parents {
+        if past.palace_tree(*parent)? == here {
+            return Ok(false);
+        }
+    }
+    Ok(!step.parents.is_empty() || here.is_some())
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+    use palazzo_core::model::Changeset;
+
     use super::*;
     use crate::Store;
     use crate::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
@@ -482,5 +530,27 @@ mod tests {
         let gone = CommitId("0123456789012345678901234567890123456789".to_owned());
         assert_eq!(format_commits_since(&store, &gone, 9), "?");
         assert_eq!(format_commits_since(&store, &CommitId("no commit".to_owned()), 9), "?");
+    }
+
+    #[test]
+    fn recent_commits_are_those_of_the_palace_newest_first() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let minutes = |it: i64| DateTime::from_timestamp(1_900_000_000 + 60 * it, 0).unwrap();
+        let mut commit_at_minute = |minute: i64, was: Option<&str>, now: Option<&str>| {
+            let change = change_of_one_file(HALL, was, now);
+            commit_ok(&mut store, &Changeset { at: minutes(minute), ..change });
+        };
+        commit_at_minute(1, None, Some("1\n"));
+        scene.git(&["commit", "-q", "--allow-empty", "-m", "elsewhere"]);
+        commit_at_minute(2, Some("1\n"), Some("2\n"));
+        let commits = store.recent_commits(5).unwrap();
+        let line = |it: &CommitSummary| format!("{} {}: {}", it.short, it.by, it.subject);
+        let lines: Vec<_> = commits.iter().map(line).collect();
+        let log = scene.git(&["log", "--format=%h %an: %s", "--", "keep"]);
+        assert_eq!(lines, log.lines().collect::<Vec<_>>());
+        assert_eq!(commits.iter().map(|it| it.at).collect::<Vec<_>>(), [minutes(2), minutes(1)]);
+        assert_eq!(store.recent_commits(1).unwrap(), commits[..1]);
+        assert_eq!(store.recent_commits(0).unwrap(), []);
     }
 }

@@ -7,17 +7,10 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
-use crate::repo::palace_files::PALACE_FOLDERS;
+use crate::repo::palace_files::{GENERATED_FOLDER, PALACE_FOLDERS, SETTINGS_FILE, is_palace_file};
 use crate::repo::tree_diff;
 use crate::repo::tree_lookup::is_palace;
 use crate::{Error, Store};
-
-/// The file that makes a folder a palace.
-pub(crate) const SETTINGS_FILE: &str = "palace.toml";
-/// The folder with the files that Palazzo makes for editors.
-const GENERATED_FOLDER: &str = ".palazzo";
-/// Files of git that may be in the folder of a palace.
-const GIT_FILES: [&str; 2] = [".gitattributes", ".gitignore"];
 
 /// The maximum number of entries of a folder that are looked at.
 const MAX_ENTRIES: usize = 1_000;
@@ -107,14 +100,6 @@ impl Store {
         let git = repository.git();
         let found = list_beside_palaces(&git, head, above);
         found.map_err(|err| repository.git_error("read the newest commit", err))
-    }
-}
-
-/// Returns whether the file at `path` in the folder of a palace belongs to the palace.
-pub(crate) fn is_palace_file(path: &str) -> bool {
-    match path.split_once('/') {
-        Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || folder == GENERATED_FOLDER,
-        None => path == SETTINGS_FILE || GIT_FILES.contains(&path),
     }
 }
 

@@ -17,7 +17,9 @@ use palazzo_core::model::{Code, CommitDetails, CommitId, Diagnostic, Files, max_
 
 use crate::history::commits;
 use crate::history::commits::HistoryReader;
-use crate::repo::palace_files::{FileReadError, FileStamp, FileStamps, PALACE_FOLDERS};
+use crate::repo::palace_files::{
+    FileReadError, FileStamp, FileStamps, PALACE_FOLDERS, SETTINGS_FILE,
+};
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::{find_blob_entry, tree_of_commit};
 use crate::repo::{palace_files, paths};
@@ -264,7 +266,7 @@ impl<'p> TreeFileList<'p> {
             let Ok(name) = entry.filename.to_str() else { continue };
             let (mode, id) = (entry.mode, entry.oid.to_owned());
             match name {
-                "palace.toml" if !mode.is_tree() => {
+                SETTINGS_FILE if !mode.is_tree() => {
                     self.files.push(TreeFile { path: name.to_owned(), mode, id });
                 }
                 folder if PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {

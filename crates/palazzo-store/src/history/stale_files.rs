@@ -3,10 +3,9 @@
 use gix::ObjectId;
 use gix_imara_diff::{Algorithm, Diff, InternedInput};
 
-use palazzo_core::model::{CommitId, FileHistory, StaleReason};
+use palazzo_core::model::{CommitId, StaleReason};
 
 use crate::history::commits::{self, HistoryReader};
-use crate::history::file_history_cache::FileHistoryCache;
 use crate::repo::paths;
 use crate::{Error, Store};
 
@@ -14,12 +13,6 @@ use crate::{Error, Store};
 const MAX_COMPARED_BYTES: u64 = 1 << 20;
 
 impl Store {
-    /// Returns the last commit of a palace file, as far as `cache` has counted.
-    pub fn last_commit_of_file(&self, cache: &FileHistoryCache, path: &str) -> Option<CommitId> {
-        let number = cache.history.get(path).map(|it: &FileHistory| it.last_commit as usize)?;
-        cache.commits.get(number).map(|it| CommitId(it.to_string()))
-    }
-
     /// Returns those of `paths`, relative to the root of the repository, that were files in the
     /// commit `since` and are gone or much changed in the newest commit. Files of the palace itself
     /// are none of them. A file that is in no commit, but on disk, is not gone.

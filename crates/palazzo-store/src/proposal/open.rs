@@ -8,13 +8,13 @@ use std::sync::Arc;
 use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
-use crate::history::palace_lookup::is_palace_file;
 use crate::proposal::branches::{
     base_revision, parse_branch_name, reject_conflicting_branch, reject_symbolic_branch,
     update_branch,
 };
 use crate::proposal::old_worktree::remove_old_worktree;
-use crate::repo::line_endings::{CommittedAttributes, attributes_of_tree};
+use crate::repo::git_attributes::{CommittedAttributes, attributes_of_tree};
+use crate::repo::palace_files::is_palace_file;
 use crate::repo::palazzo_file;
 use crate::repo::paths;
 use crate::repo::proposal_branch::{

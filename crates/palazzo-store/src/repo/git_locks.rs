@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::Error;
 use crate::repo::palazzo_file;
 use crate::repo::processes;
 use crate::repo::repository::Repository;
@@ -42,6 +43,17 @@ pub(crate) fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock>
     };
     let file = lock_files(repository).into_iter().find(is_same)?;
     describe_locks(repository, vec![file]).pop()
+}
+
+/// Removes the lock file at `path`, unless a running process holds it or an interrupted write of
+/// Palazzo needs it; `false`: it is not a git lock of `repository`.
+pub(crate) fn remove_lock(repository: &Repository, path: &Path) -> Result<bool, Error> {
+    let Some(lock) = find_lock(repository, path) else { return Ok(false) };
+    if !lock.is_removable() {
+        return Err(Error::GitLockInUse(lock));
+    }
+    fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
+    Ok(true)
 }
 
 /// Describes the lock file at `path` in `repository`.

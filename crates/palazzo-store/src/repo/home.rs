@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::repo::palace_files::SETTINGS_FILE;
 
 /// The folder that Palazzo adds to a palace with its first change.
 const PALAZZO_FOLDER: &str = ".palazzo";
@@ -90,7 +91,7 @@ fn home_entry_kind(entry: &DirEntry) -> HomeEntryKind {
 
 /// Returns whether `folder` is a palace: it has a `palace.toml`. Links are not followed.
 pub fn is_palace(folder: &Path) -> bool {
-    fs::symlink_metadata(folder.join("palace.toml")).is_ok_and(|it| it.is_file())
+    fs::symlink_metadata(folder.join(SETTINGS_FILE)).is_ok_and(|it| it.is_file())
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! Lists and reads the files of a palace, and reports those that cannot be used.
+//! Tells which files belong to a palace, lists and reads them, and reports those that cannot be used.
 
-use crate::repo::rename;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
@@ -18,6 +17,7 @@ use palazzo_core::model::{
 use crate::Error;
 use crate::repo::paths;
 use crate::repo::regular_file::is_missing_file_error;
+use crate::repo::temporary_names;
 
 /// The folders whose files belong to a palace.
 pub(crate) const PALACE_FOLDERS: [&str; 9] = [
@@ -31,6 +31,15 @@ pub(crate) const PALACE_FOLDERS: [&str; 9] = [
     "processes",
     "conflicts",
 ];
+
+/// The file that makes a folder a palace: the one palace file outside the palace folders.
+pub(crate) const SETTINGS_FILE: &str = "palace.toml";
+/// The folder with the conflicts of a palace.
+pub(crate) const CONFLICTS_FOLDER: &str = "conflicts";
+/// The folder with the files that Palazzo makes for editors.
+pub(crate) const GENERATED_FOLDER: &str = ".palazzo";
+/// Files of git that may be in the folder of a palace.
+const GIT_FILES: [&str; 2] = [".gitattributes", ".gitignore"];
 
 /// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +56,6 @@ pub type FileStamps = BTreeMap<String, FileStamp>;
 /// The content of a file; `None`: it does not exist.
 pub type ReadResult = Result<Option<String>, Diagnostic>;
 
-/// The one palace file outside the palace folders.
-const SETTINGS_FILE: &str = "palace.toml";
 /// The time within which two writes may get the same timestamps: file system clocks tick every few
 /// milliseconds.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
@@ -115,7 +122,7 @@ pub(crate) fn list_files(root: &Path, path: &str) -> Result<PalaceListing, Error
         };
         names = collect_all_paths(root);
         let is_temporary =
-            |it: &fs::DirEntry| rename::is_temporary(&it.file_name().to_string_lossy());
+            |it: &fs::DirEntry| temporary_names::is_temporary(&it.file_name().to_string_lossy());
         names.temporaries.extend(entries.flatten().filter(is_temporary).map(|it| it.path()));
     } else if path == SETTINGS_FILE {
         names.paths.push(SETTINGS_FILE.to_owned());
@@ -144,6 +151,14 @@ fn is_in_palace_folder(root: &Path, path: &str) -> bool {
     PALACE_FOLDERS.contains(&path.split('/').next().unwrap_or_default())
         && paths::check_path(path).is_ok()
         && above.is_none_or(|it| paths::reject_symbolic_links(root, it).is_ok())
+}
+
+/// Returns whether the file at `path` in the folder of a palace belongs to the palace.
+pub(crate) fn is_palace_file(path: &str) -> bool {
+    match path.split_once('/') {
+        Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || folder == GENERATED_FOLDER,
+        None => path == SETTINGS_FILE || GIT_FILES.contains(&path),
+    }
 }
 
 /// Returns the palace folders that exist and are no links.
@@ -361,7 +376,7 @@ impl PathList {
     fn add_entry(&mut self, root: &Path, depth: usize, entry: &DirEntry) -> bool {
         let name = entry.file_name().to_string_lossy();
         let is_folder = entry.file_type().is_dir();
-        if !is_folder && rename::is_temporary(&name) {
+        if !is_folder && temporary_names::is_temporary(&name) {
             self.temporaries.push(entry.path().to_owned());
             return false;
         }

@@ -1,5 +1,5 @@
-//! Finds running processes, on Linux. On other systems the owner of a lock file stays unknown, and
-//! a person decides whether it may be removed.
+//! Finds running processes, on Linux, and tells how many files this process can have open. On other
+//! systems the owner of a lock file stays unknown, and a person decides whether it may be removed.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -84,4 +84,17 @@ pub(crate) fn host_name() -> String {
 #[cfg(windows)]
 pub(crate) fn host_name() -> String {
     String::new()
+}
+
+/// Returns how many files this process can have open at a time; `None` if there is no such limit.
+#[cfg(unix)]
+pub fn max_open_files() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current?;
+    usize::try_from(limit).ok()
+}
+
+/// Returns nothing: Windows has no such limit.
+#[cfg(windows)]
+pub fn max_open_files() -> Option<usize> {
+    None
 }

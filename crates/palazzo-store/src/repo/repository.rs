@@ -18,10 +18,11 @@ use crate::repo::git_files::{self, LooseHead, RefFiles};
 use crate::repo::operation::BlockingGitOperation;
 use crate::repo::palace_files::FileStamp;
 use crate::repo::regular_file;
-use crate::repo::rename::{self, TEMPORARY_SUFFIX};
+use crate::repo::rename;
 use crate::repo::repository_location;
 use crate::repo::repository_location::RepositoryLocation;
 use crate::repo::shared_mode::SharedMode;
+use crate::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.

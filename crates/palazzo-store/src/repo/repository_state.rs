@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use gix::index::entry::Flags;
 
 use crate::repo::operation::BlockingGitOperation;
+use crate::repo::palace_files::SETTINGS_FILE;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::palaces_in_commit;
 use crate::repo::{config, index_file};
@@ -70,31 +71,11 @@ impl Store {
             return None;
         }
         let mut palaces = palaces_in_commit(&git, head, &repository.prefix).ok()?;
-        palaces.retain(|it| !repository.work.join(it).join("palace.toml").exists());
+        palaces.retain(|it| !repository.work.join(it).join(SETTINGS_FILE).exists());
         let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
         let command = repository.git_command(&format!("sparse-checkout add {}", words.join(" ")));
         (!palaces.is_empty()).then_some((palaces, command))
     }
-}
-
-/// Returns how many folders the system watches for each user at most; `None` if it has no such
-/// limit, or none that is known.
-pub fn max_watched_folders() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
-    text.trim().parse().ok()
-}
-
-/// Returns how many files this process can have open at a time; `None` if there is no such limit.
-#[cfg(unix)]
-pub fn max_open_files() -> Option<usize> {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current?;
-    usize::try_from(limit).ok()
-}
-
-/// Returns nothing: Windows has no such limit.
-#[cfg(windows)]
-pub fn max_open_files() -> Option<usize> {
-    None
 }
 
 fn describe_head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {

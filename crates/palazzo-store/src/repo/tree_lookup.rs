@@ -5,6 +5,7 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 use gix::objs::tree::EntryKind;
 
+use crate::repo::palace_files::SETTINGS_FILE;
 use crate::repo::tree_diff::TreeEntry;
 
 /// A file in a tree.
@@ -52,8 +53,6 @@ pub(crate) fn compute_blob_id(git: &gix::Repository, content: &[u8]) -> gix::Res
 
 /// The maximum number of folders in which palaces are looked for.
 const MAX_FOLDERS: usize = 1_000;
-/// The name of the file that makes a folder a palace.
-const SETTINGS_FILE: &str = "palace.toml";
 
 /// Finds the tree of a folder, a path in the root tree, which may be empty or end in `/`; `None`:
 /// there is no such folder.

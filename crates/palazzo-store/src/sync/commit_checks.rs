@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::history::commits::{LAST_SECOND, short_id, utc_time};
 use crate::history::palace_lookup::PalaceLookup;
-use crate::repo::line_endings::attribute_set_in;
+use crate::repo::git_attributes::attribute_set_in;
 use crate::repo::tree_diff::TreeEntry;
 use crate::repo::tree_lookup::find_folder;
 use crate::repo::{palace_files, paths, tree_diff};

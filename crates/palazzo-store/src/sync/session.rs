@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gix::ObjectId;
 
-use palazzo_core::model::{CommitId, quoted};
+use palazzo_core::model::CommitId;
 
 use crate::history::commits::{HistoryReader, short_id};
 use crate::history::palace_lookup::PalaceLookup;
@@ -17,7 +17,8 @@ use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::commit_checks::{self, DatedCommit, InvalidFile};
 use crate::sync::error::SyncError;
-use crate::sync::planned_move::{EmptiedPalace, PlannedMove};
+use crate::sync::mass_deletion::find_mass_deletion;
+use crate::sync::planned_move::PlannedMove;
 use crate::sync::record::SyncRecord;
 use crate::sync::side_commits::SideCommits;
 use crate::sync::transport::Transport;
@@ -218,16 +219,9 @@ impl SyncSession {
 
     /// Fails if a plan deletes many files, or most items of a palace, whoever has deleted them.
     pub fn reject_mass_deletion(&self, planned: &PlannedMove) -> Result<(), Error> {
-        let (deleted, all) = (planned.deleted, planned.files_before);
-        let found = match &planned.emptied {
-            _ if deleted > 20 && deleted * 10 > all => (deleted, all, "files".to_owned()),
-            Some(EmptiedPalace { folder, deleted, all }) => {
-                let palace = if folder.is_empty() { "the palace" } else { &quoted(folder) };
-                (*deleted, *all, format!("items of {palace}"))
-            }
-            None => return Ok(()),
-        };
-        let (deleted, all, what) = found;
+        let (deleted, files_before) = (planned.deleted, planned.files_before);
+        let found = find_mass_deletion(deleted, files_before, planned.emptied.as_ref());
+        let Some((deleted, all, what)) = found else { return Ok(()) };
         let tip = self.theirs.map(short_id).unwrap_or_default();
         Err(SyncError::ManyDeletions { deleted, all, what, tip }.into())
     }

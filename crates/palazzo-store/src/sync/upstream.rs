@@ -19,9 +19,6 @@ use crate::{Error, Store};
 /// The name of a remote that `palazzo sync --setup URL` adds.
 const NEW_REMOTE: &str = "origin";
 
-/// The folder with the conflicts of a palace.
-pub(crate) const CONFLICTS_FOLDER: &str = "conflicts";
-
 /// The branch on another machine with which the current branch is synchronized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
@@ -144,18 +141,6 @@ impl Store {
     /// Returns whether the user allows to synchronize with the upstream.
     pub fn is_sync_allowed(&self, upstream: &Upstream) -> Result<bool, Error> {
         self.repository.consents.is_allowed(&Consent::for_sync(&upstream.work, &upstream.url))
-    }
-
-    /// Counts the conflicts that are recorded in the palace.
-    pub fn count_conflicts(&self) -> usize {
-        let Ok(entries) = std::fs::read_dir(self.palace_folder().join(CONFLICTS_FOLDER)) else {
-            return 0;
-        };
-        let is_conflict = |it: &std::fs::DirEntry| {
-            let is_yaml = it.path().extension().is_some_and(|it| it == "yaml");
-            is_yaml && it.file_type().is_ok_and(|it| it.is_file())
-        };
-        entries.flatten().filter(is_conflict).count()
     }
 }
 

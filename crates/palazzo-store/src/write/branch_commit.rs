@@ -8,7 +8,8 @@ use gix::index::State;
 
 use crate::Error;
 use crate::repo::fsync;
-use crate::repo::line_endings::{attributes_of_tree, convert_to_git};
+use crate::repo::git_attributes::attributes_of_tree;
+use crate::repo::line_endings::convert_to_git;
 use crate::repo::proposal_branch::{ProposalBranch, find_checkout};
 use crate::repo::tree_lookup::{self, find_blob_entry};
 use crate::write::commit::CommitDraft;

@@ -14,9 +14,9 @@ use palazzo_core::model::{Author, Changeset, FileEdit};
 
 use crate::repo::failpoint;
 use crate::repo::fsync;
+use crate::repo::git_attributes;
 use crate::repo::git_files::LooseHead;
 use crate::repo::index_file::is_outside_sparse_checkout;
-use crate::repo::line_endings;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup::{self, BlobEntry};
@@ -72,8 +72,8 @@ impl CommitSteps<'_> {
     pub(crate) fn reject_filtered(&self, index: &gix::index::State) -> Result<(), Error> {
         for edit in self.edits {
             let path = self.path_in_repository(edit);
-            let files = line_endings::check_attribute_files(self.git, &path)?;
-            let attribute = line_endings::converting_attribute_in(self.git, index, &path, &files);
+            let files = git_attributes::check_attribute_files(self.git, &path)?;
+            let attribute = git_attributes::converting_attribute_in(self.git, index, &path, &files);
             let attribute =
                 attribute.map_err(|err| self.repository.git_error("read attributes", err))?;
             if let Some(attribute) = attribute {

@@ -21,8 +21,9 @@ use crate::repo::palace_files;
 use crate::repo::palace_files::FileStamp;
 use crate::repo::paths;
 use crate::repo::processes;
-use crate::repo::rename::{
-    self, BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary, remove_if_exists, temporary_name_begin,
+use crate::repo::rename::{self, remove_if_exists};
+use crate::repo::temporary_names::{
+    BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary, temporary_name_begin,
 };
 use crate::repo::{failpoint, index_file};
 use crate::write::moved_files::find_moved_files;

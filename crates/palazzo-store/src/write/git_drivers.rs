@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::repo::regular_file;
-use crate::repo::rename::{self, TEMPORARY_SUFFIX};
+use crate::repo::rename;
 use crate::repo::repository::Repository;
 use crate::repo::shared_mode::SharedMode;
+use crate::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::write::lock_file::LockFile;
 use crate::write::palazzo_lock::{self, WRITE_LOCK};
 use crate::write::recovery;

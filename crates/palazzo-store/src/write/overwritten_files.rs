@@ -8,8 +8,8 @@ use palazzo_core::model::{Changeset, FileEdit};
 
 use crate::Error;
 use crate::repo::fsync;
+use crate::repo::git_attributes;
 use crate::repo::index_file::load_or_rebuild_index;
-use crate::repo::line_endings;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::references;
 use crate::repo::repository::Repository;
@@ -67,7 +67,7 @@ fn write_unsaved_blobs(
         let Some(text) = &edit.was else { continue };
         let path = format!("{}{}", repository.prefix, edit.path);
         // A file with a filter may be a secret, which must not get into git unencrypted.
-        if line_endings::converting_attribute(git, index, &path)?.is_some() {
+        if git_attributes::converting_attribute(git, index, &path)?.is_some() {
             continue;
         }
         let bytes = convert_to_git(git, index, &path, text)?;

@@ -1,4 +1,5 @@
-//! Finds an entity by a name as people write it, or by a name that it had before.
+//! Finds an entity or a genus by a name as people write it, and an entity by a name that it had
+//! before.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -77,6 +78,23 @@ impl Graph {
         let (first, length) = (initial(name), name.len());
         let near = |it: &&str| it.len().abs_diff(length) <= 2 + length / 2 && initial(it) == first;
         did_you_mean(name, self.entities.keys().map(|it| &**it).filter(near))
+    }
+
+    /// Returns the genus called `asked`, ignoring case.
+    pub fn find_genus_ignoring_case(&self, asked: &str) -> Option<&str> {
+        let lower = asked.to_lowercase();
+        let alike = || self.all_genus_names().filter(|it| it.to_lowercase() == lower);
+        alike().find(|it| *it == asked).or_else(|| alike().min())
+    }
+
+    /// Returns the right spelling of the genus `asked`, ignoring case: as its definition has it,
+    /// else as entities have it.
+    pub fn canonical_genus_name(&self, asked: &str) -> Option<&str> {
+        let lower = asked.to_lowercase();
+        let defined = || self.genus_definitions().map(|it| it.name.as_str());
+        let alike = || defined().filter(|it| it.to_lowercase() == lower);
+        let defined = alike().find(|it| *it == asked).or_else(|| alike().next());
+        defined.or_else(|| self.find_genus_ignoring_case(asked))
     }
 
     /// Returns every name in the graph that is a spelling of `name`: names of entities and of

@@ -163,4 +163,16 @@ mod tests {
         assert_eq!(found(["", "A"], [ID, ""]).as_deref(), Some("entities/a.yaml"));
         assert_eq!(found(["", "entities/b.yaml"], ["", ID]).as_deref(), Some("entities/b.yaml"));
     }
+
+    #[test]
+    fn an_entity_that_loses_its_genus_is_the_same() {
+        for id in [ID, ""] {
+            let text = format!("{id}name: A\nrelations: [{{ type: of, to: B }}]\n");
+            let defined = format!("{text}genus: Claim\n");
+            let was = palace(&[("entities/a.yaml", &defined)]);
+            let now = palace(&[("entities/a.yaml", &text)]);
+            let item = ItemId::Entity("A".to_owned());
+            assert_eq!(LaterItems::new(&was, &now, |_| true).find(&item), Some(item));
+        }
+    }
 }

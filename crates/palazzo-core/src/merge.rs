@@ -15,4 +15,5 @@ pub use crate::model::Side;
 pub use field::{FieldPlace, LocatedField, find_field, find_present_field, is_same_value};
 pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list::ListKind;
+pub use rules::list_kind;
 pub use text::{merge_lines, merge_prose};

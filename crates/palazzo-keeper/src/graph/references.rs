@@ -5,9 +5,7 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::graph::edit::GraphEdit;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{
-    ReferenceChange, plan_reference_edits_in_rooms, plan_reference_edits_in_work,
-};
+use crate::palace::item_edits::plan_reference_edits_in_rooms_and_work;
 use palazzo_core::format::{ReferenceKind, change_query_references};
 use palazzo_core::model::{
     Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, Room,
@@ -50,10 +48,9 @@ pub(crate) fn plan_rename_in_rooms_and_work(
     let palace = open.palace.clone();
     let links = link_attribute_names(&palace.graph);
     let is_old = |text: &str| old_names.iter().any(|it| is_reference_to(&palace.graph, text, it));
-    let rename: ReferenceChange<'_> =
-        &|kind, _, text| rename_reference(kind, text, &links, &is_old, name);
-    let rooms = plan_reference_edits_in_rooms(open, rename)?;
-    Ok([rooms, plan_reference_edits_in_work(open, rename)?])
+    plan_reference_edits_in_rooms_and_work(open, &|kind, _, text| {
+        rename_reference(kind, text, &links, &is_old, name);
+    })
 }
 
 /// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.

@@ -49,7 +49,10 @@ pub use paths::{
     new_scroll_path, room_path,
 };
 pub use positions::{PlacedValue, ValuePositions, placed_values, positions_of_bytes};
-pub use references::{ReferenceKind, change_query_references, change_references, reference_kind};
+pub use references::{
+    ReferenceKind, ReferenceTest, change_query_references, change_references, reference_kind,
+    room_has_reference, work_has_reference,
+};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_reported_by_schema,
@@ -199,11 +202,6 @@ pub fn retarget_modeline(path: &str, text: &str) -> String {
 /// Writes a room in canonical form.
 pub fn serialize_room(room: &Room) -> String {
     yaml::serialize_yaml(&room::room_to_yaml(room))
-}
-
-/// Returns the fields of a room in its file, with texts for all scalars.
-pub fn room_fields(room: &Room) -> serde_json::Value {
-    room::room_to_yaml(room).to_json()
 }
 
 /// Parses the file of an entity on its own.

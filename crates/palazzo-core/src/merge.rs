@@ -15,4 +15,5 @@ pub use crate::model::LastChange;
 pub use field_place::{FieldPlace, LocatedField, find_field, is_same_value, locate_field};
 pub use fields::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list::ListKind;
+pub use rules::list_kind;
 pub use text::{merge_lines, merge_prose};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{Action, FileKind};
+use crate::model::{Action, ActionKind, FileKind, Grouping, Room, WorkSubject};
 
 /// The kind of thing that a value in a file names, and how the value names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,48 @@ fn query_reference_kind(path: &[&str]) -> Option<ReferenceKind> {
     })
 }
 
+/// Returns whether a value is meant, from what it names and its text.
+pub type ReferenceTest<'a> = &'a dyn Fn(&ReferenceKind, &str) -> bool;
+
+/// Returns whether a room has a value that names something and is meant. Its own name and its
+/// doors, [`Room::linked_rooms`], are left out.
+pub fn room_has_reference(room: &Room, is_meant: ReferenceTest<'_>) -> bool {
+    let Room { id: _, name: _, description, actions, portals: _, generate } = room;
+    let in_action = |it: &Action| match &it.kind {
+        ActionKind::Navigate(_) | ActionKind::EnterHall(_) => false,
+        ActionKind::Query { tool, params } => {
+            is_meant(&ReferenceKind::Tool, tool)
+                || params.iter().any(|(key, it)| param_has_reference(&[key], it, is_meant))
+        }
+        ActionKind::ShowEntity { entity } => is_meant(&ReferenceKind::Entity, entity),
+        ActionKind::Text { content } => is_meant(&ReferenceKind::TextWithLinks, content),
+    };
+    let in_hall = match generate {
+        Some(Grouping::Genus { genus, .. }) => is_meant(&ReferenceKind::Genus, genus),
+        Some(Grouping::Everything) | None => false,
+    };
+    in_hall || is_meant(&ReferenceKind::TextWithLinks, description) || actions.iter().any(in_action)
+}
+
+fn param_has_reference(path: &[&str], value: &Value, is_meant: ReferenceTest<'_>) -> bool {
+    let below = |key, it| param_has_reference(&[path, &[key]].concat(), it, is_meant);
+    let is_meant = |text: &str| query_reference_kind(path).is_some_and(|it| is_meant(&it, text));
+    match value {
+        Value::Object(fields) => fields.iter().any(|(key, it)| below(key, it)),
+        Value::Array(items) => items.iter().any(|it| below("", it)),
+        Value::String(text) => is_meant(text),
+        Value::Number(_) | Value::Bool(_) => is_meant(&value.to_string()),
+        Value::Null => false,
+    }
+}
+
+/// Returns whether a task or a process names something that is meant.
+pub fn work_has_reference(subject: &WorkSubject, is_meant: ReferenceTest<'_>) -> bool {
+    let WorkSubject { entity, room } = subject;
+    entity.as_ref().is_some_and(|it| is_meant(&ReferenceKind::Entity, it))
+        || room.as_ref().is_some_and(|it| is_meant(&ReferenceKind::Room, &it.to_string()))
+}
+
 /// Calls `change` with each value in the fields of a file that names something, as a text, and with
 /// what it names. The room of an action that leads to another palace names nothing here.
 pub fn change_references(
@@ -144,9 +186,12 @@ fn change_in_value<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use serde_json::json;
 
     use super::*;
+    use crate::format::{parse_palace, parse_tree};
 
     /// Lists what the fields of a room name.
     fn references(mut room: Value) -> Vec<String> {
@@ -184,6 +229,40 @@ mod tests {
                 "RoomFromHere 7",
             ]
         );
+    }
+
+    #[test]
+    fn a_room_has_the_references_that_are_in_its_file() {
+        let text = "id: 01KR0000000000000000000001\nname: Hall\ndescription: See [[Moss]].\n\
+            actions:\n\
+            - { label: a, room: attic }\n\
+            - { label: b, room: attic, workspace: other }\n\
+            - { label: c, entity: Moss }\n\
+            - { label: d, content: \"See [[Fern]].\" }\n\
+            - { label: e, tool: search, tool_params: { room: attic, name: Moss, genus: Plant,\n  \
+            names: [Fern, 7], type: near, attributes: { by: Ada }, query: x } }\n\
+            portals: [cellar]\ngenerate: { genus: Plant }\n";
+        let files = [("rooms/hall.yaml".to_owned(), text.to_owned())];
+        let (palace, findings) = parse_palace("Keep", &files.into());
+        assert_eq!(findings, []);
+        let room = palace.room(&"hall".parse().unwrap()).unwrap();
+        let found = RefCell::new(Vec::new());
+        let add = |kind: &ReferenceKind, text: &str| {
+            found.borrow_mut().push(format!("{kind:?} {text}"));
+            false
+        };
+        room_has_reference(room, &add);
+        for door in room.linked_rooms() {
+            add(&ReferenceKind::RoomFromHere, &door.to_string());
+        }
+        let mut found = found.into_inner();
+        assert!(found.contains(&"Entity 7".to_owned()), "{found:?}");
+        let mut in_file = references(parse_tree("rooms/hall.yaml", text).unwrap().fields.into());
+        in_file.retain(|it| !it.starts_with("Own"));
+        in_file.push("Entity 7".to_owned());
+        in_file.sort();
+        found.sort();
+        assert_eq!(found, in_file);
     }
 
     #[test]

@@ -129,10 +129,7 @@ impl FieldPlace {
         let [PathStep::Value(list), PathStep::Item(index), ..] = self.path.as_slice() else {
             return Some(self.clone());
         };
-        let list_kind = match Scope::File(kind).rule(list) {
-            Rule::List(list_kind) => list_kind,
-            _ => ListKind::Set,
-        };
+        let list_kind = Scope::File(kind).list_kind(list);
         let items = |fields: &Fields| fields.get(list).and_then(Value::as_array).cloned();
         let found = match_items(list_kind, &items(from)?, &items(to)?);
         let found = found.iter().position(|it| *it == Some(*index))?;
@@ -214,10 +211,7 @@ pub fn is_same_value(a: Option<&Value>, b: Option<&Value>) -> bool {
 fn find_in_map(scope: Scope, fields: &Fields, name: &str) -> Option<FieldPlace> {
     for (key, value) in fields {
         let Some(rest) = name.strip_prefix(key.as_str()) else { continue };
-        let list_kind = match scope.rule(key) {
-            Rule::List(kind) => kind,
-            _ => ListKind::Set,
-        };
+        let list_kind = scope.list_kind(key);
         let found = match (rest, value) {
             ("", _) => Some(FieldPlace { path: Vec::new(), order: None }),
             (ORDER_SUFFIX, Value::Array(_)) => {

@@ -54,4 +54,17 @@ impl Scope {
             _ => Rule::ByType,
         }
     }
+
+    /// Returns what identifies the items of the list `key`.
+    pub(super) fn list_kind(self, key: &str) -> ListKind {
+        match self.rule(key) {
+            Rule::List(kind) => kind,
+            _ => ListKind::Set,
+        }
+    }
+}
+
+/// Returns what identifies the items of a list at the top level of a file.
+pub fn list_kind(file: FileKind, list: &str) -> ListKind {
+    Scope::File(file).list_kind(list)
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::editor::EditorPalace;
 use crate::editor::symbol::Symbol;
-use palazzo_core::format::{PalacePath, room_path};
-use palazzo_core::model::{
-    Action, ActionKind, AttributeKind, Entity, Genus, Position, RoomId, ScrollId, Tool,
-    entity_links,
+use palazzo_core::format::{
+    PalacePath, ReferenceKind, ReferenceTest, room_has_reference, room_path, work_has_reference,
 };
+use palazzo_core::model::{AttributeKind, Position, RoomId, ScrollId, Tool, entity_links};
 use palazzo_core::render;
 
 /// Maximum number of files in which references are searched.
@@ -61,129 +60,99 @@ impl EditorPalace {
         }
     }
 
-    /// Lists the files that may mention a symbol, with the one that defines it.
+    /// Lists the files that may mention a symbol, with the one that defines it. Doors, and the files
+    /// of the graph, are found by the indexes of the palace.
     pub(super) fn files_mentioning(&self, symbol: &Symbol) -> BTreeSet<String> {
         let mut files = match symbol {
             Symbol::Room(id) => self.files_mentioning_room(id),
             Symbol::Entity(name) => self.files_mentioning_entity(name),
             Symbol::Genus(name) => self.files_mentioning_genus(name),
             Symbol::RelationType(kind) => self.files_mentioning_relation_type(kind),
-            Symbol::Tool(name) => {
-                let calls = |it: &Action| {
-                    matches!(&it.kind, ActionKind::Query { tool, .. }
-                        if Tool::bare_name(tool) == name)
-                };
-                let mut files = self.rooms_with_action(calls);
-                files.insert(PalacePath::SETTINGS_FILE.to_owned());
-                files
-            }
+            Symbol::Tool(name) => self.rooms_and_work_with(&|kind, text| {
+                *kind == ReferenceKind::Tool && Tool::bare_name(text) == name
+            }),
         };
+        if let Symbol::Room(_) | Symbol::Tool(_) = symbol {
+            files.insert(PalacePath::SETTINGS_FILE.to_owned());
+        }
         files.extend(self.file_of(symbol));
         files
     }
 
     fn files_mentioning_room(&self, id: &RoomId) -> BTreeSet<String> {
         let palace = &self.open.palace;
-        let doors = palace.rooms_linking_to(id).map(room_path);
-        let is_param = |it: &Action| {
-            matches!(&it.kind, ActionKind::Query { params, .. }
-                if params.contains_key(Action::ROOM_PARAM))
-        };
-        let work = palace.work_subjects().filter(|(_, it)| it.room.is_some());
-        let scrolls = palace.scrolls_in_room(id);
-        let scrolls = scrolls.filter_map(|it| {
-            let id = ScrollId { room: id.clone(), id: it.id };
-            palace.file_of_scroll(&id)
+        let target = Symbol::Room(id.clone());
+        let mut files = self.rooms_and_work_with(&|kind, text| {
+            *kind == ReferenceKind::Room && self.room_called(text, None).as_ref() == Some(&target)
         });
-        doors
-            .chain(self.rooms_with_action(is_param))
-            .chain(work.map(|(path, _)| path.to_owned()))
-            .chain(scrolls.map(str::to_owned))
-            .chain([PalacePath::SETTINGS_FILE.to_owned()])
-            .collect()
+        let scrolls = palace.scrolls_in_room(id);
+        let scrolls = scrolls.map(|it| ScrollId { room: id.clone(), id: it.id });
+        files.extend(scrolls.filter_map(|it| palace.file_of_scroll(&it).map(str::to_owned)));
+        files.extend(palace.rooms_linking_to(id).map(room_path));
+        files
     }
 
     fn files_mentioning_entity(&self, name: &str) -> BTreeSet<String> {
         let (palace, graph) = (&self.open.palace, &self.open.palace.graph);
+        let is_it = |text: &str| graph.find_entity(text).map_or(text, |it| &it.name) == name;
+        let links_to_it =
+            |text: &str| text.contains("[[") && entity_links(text).iter().any(|it| is_it(it.name));
+        let mut files = self.rooms_and_work_with(&|kind, text| match kind {
+            ReferenceKind::Entity => is_it(text),
+            ReferenceKind::TextWithLinks => links_to_it(text),
+            _ => false,
+        });
         let names = graph.names_referring_to(name);
         let sources = names.iter().filter_map(|(it, is_defined)| match is_defined {
             true => graph.file_of_entity(it),
             false => graph.file_of_loose_end(it),
         });
-        let is_it = |text: &str| graph.find_entity(text).map_or(text, |it| &it.name) == name;
-        let links_to_it =
-            |text: &str| text.contains("[[") && entity_links(text).iter().any(|it| is_it(it.name));
-        let rooms = palace.rooms().filter(|(_, room)| {
-            room.actions.iter().any(|it| it.named_entities().any(is_it))
-                || room.texts_with_links().any(links_to_it)
-        });
-        let work = palace.work_subjects();
-        let work = work.filter(|(_, it)| it.entity.as_deref().is_some_and(is_it));
         let scrolls = palace.scroll_files();
         let scrolls = scrolls
             .filter(|(_, id)| palace.scroll(id).is_some_and(|it| links_to_it(&it.body)))
             .map(|(file, _)| file);
-        sources
-            .map(str::to_owned)
-            .chain(rooms.map(|(id, _)| room_path(id)))
-            .chain(work.map(|(path, _)| path.to_owned()))
-            .chain(scrolls.map(str::to_owned))
-            .collect()
+        files.extend(sources.chain(scrolls).map(str::to_owned));
+        files
     }
 
-    fn files_mentioning_relation_type(&self, kind: &str) -> BTreeSet<String> {
+    fn files_mentioning_relation_type(&self, name: &str) -> BTreeSet<String> {
         let graph = &self.open.palace.graph;
         let rules = graph.genus_definitions();
-        let rules = rules.filter(|it| it.relations.iter().any(|(it, _)| it == kind));
+        let rules = rules.filter(|it| it.relations.iter().any(|(it, _)| it == name));
         let rules = rules.filter_map(|it| graph.file_of_genus_definition(&it.name));
-        let asks = |it: &Action| {
-            matches!(&it.kind, ActionKind::Query { params, .. }
-                if params.get("type").is_some_and(|it| it == kind))
-        };
-        let mut files = self.entity_files(|it| it.relations.iter().any(|it| it.kind == *kind));
-        files.extend(rules.map(str::to_owned));
-        files.extend(self.rooms_with_action(asks));
+        let entities = graph.entities_with_files();
+        let entities = entities.filter(|(_, it)| it.relations.iter().any(|it| it.kind == name));
+        let mut files = self.rooms_and_work_with(&|kind, text| {
+            *kind == ReferenceKind::RelationType && text == name
+        });
+        files.extend(entities.map(|(file, _)| file).chain(rules).map(str::to_owned));
         files
     }
 
     fn files_mentioning_genus(&self, name: &str) -> BTreeSet<String> {
         let graph = &self.open.palace.graph;
-        let is_it = |it: &&str| graph.canonical_genus_name(it).unwrap_or(it) == name;
-        let spellings = graph.genus_counts().map(|(it, _)| it).filter(is_it);
+        let is_it = |it: &str| graph.canonical_genus_name(it).unwrap_or(it) == name;
+        let spellings = graph.genus_counts().map(|(it, _)| it).filter(|it| is_it(it));
         let entities = spellings.flat_map(|it| graph.entities_of_genus(it, None));
         let entities = entities.filter_map(|it| graph.file_of_entity(&it.name));
-        let names_genus = |it: &Action| matches!(&it.kind, ActionKind::Query { params, .. } if params.contains_key("genus"));
-        let halls = self.open.palace.rooms().filter(|(_, it)| it.generate.is_some());
-        let halls = halls.map(|(id, _)| room_path(id));
-        let links_to_it = |it: &&Genus| {
-            let links = it.attributes.iter().map(|(_, it)| &it.kind);
-            let mut links = links.filter_map(|it| match it {
-                AttributeKind::Link(genus) => genus.as_deref(),
-                _ => None,
-            });
-            links.any(|it| graph.canonical_genus_name(it).unwrap_or(it) == name)
+        let links_to_it = |it: &AttributeKind| match it {
+            AttributeKind::Link(genus) => genus.as_deref().is_some_and(is_it),
+            _ => false,
         };
-        let genera = graph.genus_definitions().filter(links_to_it);
+        let genera = graph.genus_definitions();
+        let genera = genera.filter(|it| it.attributes.iter().any(|(_, it)| links_to_it(&it.kind)));
         let genera = genera.filter_map(|it| graph.file_of_genus_definition(&it.name));
-        entities
-            .chain(genera)
-            .map(str::to_owned)
-            .chain(halls)
-            .chain(self.rooms_with_action(names_genus))
-            .collect()
+        let mut files =
+            self.rooms_and_work_with(&|kind, text| *kind == ReferenceKind::Genus && is_it(text));
+        files.extend(entities.chain(genera).map(str::to_owned));
+        files
     }
 
-    fn rooms_with_action(&self, is_meant: impl Fn(&Action) -> bool) -> BTreeSet<String> {
-        let rooms = self.open.palace.rooms();
-        rooms
-            .filter(|(_, it)| it.actions.iter().any(&is_meant))
-            .map(|(id, _)| room_path(id))
-            .collect()
-    }
-
-    fn entity_files(&self, is_meant: impl Fn(&Entity) -> bool) -> BTreeSet<String> {
-        let entities = self.open.palace.graph.entities_with_files();
-        entities.filter(|(_, it)| is_meant(it)).map(|(file, _)| file.to_owned()).collect()
+    fn rooms_and_work_with(&self, is_meant: ReferenceTest<'_>) -> BTreeSet<String> {
+        let rooms = self.open.palace.rooms().filter(|(_, it)| room_has_reference(it, is_meant));
+        let work = self.open.palace.work_subjects();
+        let work = work.filter(|(_, it)| work_has_reference(it, is_meant));
+        rooms.map(|(id, _)| room_path(id)).chain(work.map(|(path, _)| path.to_owned())).collect()
     }
 
     /// Lists the rooms with doors to a room.
@@ -235,4 +204,52 @@ pub struct NeighbourRoom {
     pub place: Option<FilePlace>,
     /// The doors, in the file of the room that they lead from.
     pub doors: Vec<FilePlace>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn only_files_that_name_a_symbol_are_searched_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("rooms/hall.yaml", "name: Hall\ndescription: See [[Ada]].\nportals: [attic]\n"),
+            (
+                "rooms/attic.yaml",
+                "name: Attic\nactions: [{ label: x, room: hall, workspace: y }]\n",
+            ),
+            (
+                "rooms/study.yaml",
+                "name: Study\ngenerate: { genus: person }\nactions:\n- { label: x, tool: search, \
+                tool_params: { room: hall, name: 1984, genus: Year, type: knows } }\n",
+            ),
+            ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n"),
+            ("tasks/a.yaml", "title: Ask\nroom: attic\nentity: ADA\n"),
+        ] {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let palace = EditorPalace::open(folder.path(), Vec::new(), None, Arc::new(|| {})).unwrap();
+        let files = |it: &Symbol| palace.files_mentioning(it).into_iter().collect::<Vec<_>>();
+        let [hall, attic] = ["hall", "attic"].map(|it| files(&Symbol::Room(it.parse().unwrap())));
+        assert_eq!(hall, ["palace.toml", "rooms/hall.yaml", "rooms/study.yaml"]);
+        assert_eq!(attic, ["palace.toml", "rooms/attic.yaml", "rooms/hall.yaml", "tasks/a.yaml"]);
+        let ada = files(&Symbol::Entity("Ada".to_owned()));
+        assert_eq!(ada, ["entities/person/ada.yaml", "rooms/hall.yaml", "tasks/a.yaml"]);
+        let person = files(&Symbol::Genus("Person".to_owned()));
+        assert_eq!(person, ["entities/person/ada.yaml", "rooms/study.yaml"]);
+        for symbol in [
+            Symbol::Entity("1984".to_owned()),
+            Symbol::Genus("Year".to_owned()),
+            Symbol::RelationType("knows".to_owned()),
+        ] {
+            assert_eq!(files(&symbol), ["rooms/study.yaml"]);
+        }
+        assert_eq!(files(&Symbol::Tool("search".to_owned())), ["palace.toml", "rooms/study.yaml"]);
+    }
 }

@@ -144,7 +144,7 @@ impl EditorPalace {
         Symbol::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
     }
 
-    fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Symbol> {
+    pub(super) fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Symbol> {
         let reference = text.parse::<RoomRef>().ok()?;
         self.open.palace.resolve_present_room(&reference, from).ok().map(Symbol::Room)
     }

@@ -5,13 +5,13 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::graph::entity_file_edits::EntityFileEdits;
 use crate::palace::OpenPalace;
-use crate::palace::reference_edits::{
-    ReferenceChange, plan_reference_edits_in_rooms, plan_reference_edits_in_work,
+use crate::palace::reference_edits::plan_reference_edits_in_rooms_and_work;
+use palazzo_core::format::{
+    ReferenceKind, change_query_references, room_has_reference, work_has_reference,
 };
-use palazzo_core::format::{ReferenceKind, change_query_references};
 use palazzo_core::model::{
-    Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, Room,
-    WorkSubject, entity_links, rename_in_entity_links,
+    ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, WorkSubject,
+    entity_links, rename_in_entity_links,
 };
 use palazzo_core::render;
 use palazzo_core::visit::Visit;
@@ -50,27 +50,27 @@ pub(crate) fn plan_rename_in_rooms_and_work(
     let palace = open.palace.clone();
     let links = link_attribute_names(&palace.graph);
     let is_old = |text: &str| old_names.iter().any(|it| is_reference_to(&palace.graph, text, it));
-    let rename: ReferenceChange<'_> =
-        &|kind, _, text| rename_reference(kind, text, &links, &is_old, name);
-    let rooms = plan_reference_edits_in_rooms(open, rename)?;
-    Ok([rooms, plan_reference_edits_in_work(open, rename)?])
+    plan_reference_edits_in_rooms_and_work(open, &|kind, _, text| {
+        rename_reference(kind, text, &links, &is_old, name);
+    })
 }
 
 /// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.
 pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<String> {
     let palace = &open.palace;
-    let is_named = |text: &str| {
+    let links = link_attribute_names(&palace.graph);
+    let is_one = |text: &str| {
         let is_other = palace.graph.get(text.trim()).is_some_and(|it| !names.contains(&it.name));
         !is_other && names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase())
     };
-    let names_one = |action: &Action| action.named_entities().any(is_named);
-    let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_named);
-    let links_to_one =
-        |it: &Room| it.texts_with_links().flat_map(entity_links).any(|it| is_named(it.name));
-    let rooms =
-        palace.rooms().filter(|(_, it)| it.actions.iter().any(names_one) || links_to_one(it));
-    let tasks = palace.tasks.values().filter(|it| is_about(&it.subject));
-    let processes = palace.processes.values().filter(|it| is_about(&it.subject));
+    let names_one = |kind: &ReferenceKind, text: &str| match kind {
+        ReferenceKind::TextWithLinks => entity_links(text).iter().any(|it| is_one(it.name)),
+        _ => is_entity_name(kind, &links) && is_one(text),
+    };
+    let rooms = palace.rooms().filter(|(_, it)| room_has_reference(it, &names_one));
+    let has_one = |it: &WorkSubject| work_has_reference(it, &names_one);
+    let tasks = palace.tasks.values().filter(|it| has_one(&it.subject));
+    let processes = palace.processes.values().filter(|it| has_one(&it.subject));
     [
         count_and_first_name("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
         count_and_first_name("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
@@ -154,17 +154,19 @@ fn rename_reference(
     is_old: &dyn Fn(&str) -> bool,
     name: &str,
 ) {
-    let is_entity = match kind {
+    if *kind == ReferenceKind::TextWithLinks {
+        *text = rename_in_entity_links(text, is_old, name);
+    } else if is_entity_name(kind, links) && is_old(text) {
+        name.clone_into(text);
+    }
+}
+
+/// Returns whether a value of this kind is the name of an entity.
+fn is_entity_name(kind: &ReferenceKind, links: &[String]) -> bool {
+    match kind {
         ReferenceKind::Entity => true,
         ReferenceKind::Attribute(key) => links.iter().any(|it| **it == **key),
-        ReferenceKind::TextWithLinks => {
-            *text = rename_in_entity_links(text, is_old, name);
-            false
-        }
         _ => false,
-    };
-    if is_entity && is_old(text) {
-        name.clone_into(text);
     }
 }
 
@@ -185,6 +187,7 @@ fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::test_home::TestHome;
+    use palazzo_core::model::Action;
 
     const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
     const BOOK_GENUS: (&str, &str) =
@@ -358,5 +361,15 @@ mod tests {
             assert_eq!(references, ["2 rooms (first Hall)", "1 task (Ask)"]);
             assert_eq!(describe_references(session.palace, &["Eve".to_owned()]), [""; 0]);
         });
+    }
+
+    #[test]
+    fn an_attribute_filter_is_counted_only_if_a_genus_defines_a_link() {
+        let hall = HALL.1.replace("{name: ada}", "{attributes: {by: Ada}}");
+        let count = |files: &[(&str, &str)]| {
+            TestHome::new(files).run(|it| describe_references(it.palace, &ada()))
+        };
+        assert_eq!(count(&[ADA, BOOK_GENUS, (HALL.0, &hall)]), ["1 room (Hall)"]);
+        assert_eq!(count(&[ADA, (HALL.0, &hall)]), [""; 0]);
     }
 }

@@ -15,9 +15,10 @@ use crate::merge::names::{MergedNames, decide_names, move_to_renamed_rooms, path
 use crate::merge::renames::NameChanges;
 use crate::merge::{FilePart, MergeInput, RawFiles, Version};
 use palazzo_core::format::{
-    PalacePath, add_missing_comments, file_kind, parse_tree, retarget_modeline,
+    PalacePath, ReferenceKind, add_missing_comments, file_kind, parse_tree, reference_kind,
+    retarget_modeline,
 };
-use palazzo_core::merge::{FieldConflict, Fields, ListKind, field_of_item};
+use palazzo_core::merge::{FieldConflict, field_of_item, list_kind};
 use palazzo_core::model::{FileKind, RoomId};
 
 /// Maximum number of files that are read to find references.
@@ -300,38 +301,29 @@ fn find_dangling_references(item: &Item, deleted: &[DeletedItem]) -> Vec<Danglin
     found
 }
 
-/// Returns the rooms and entities that a file names, with the fields.
+/// Returns the rooms and entities that a file names, with the fields. Links and parameters of queries
+/// are left out: they lie deeper, or may lead nowhere.
 fn references(version: &Version) -> Vec<(String, String)> {
     let tree = version.text().and_then(|it| parse_tree(&version.path, it));
     let (Some(kind), Some(tree)) = (file_kind(&version.path), tree) else { return Vec::new() };
-    let fields = &tree.fields;
-    let text = |fields: &Fields, at: &str, key: &str| {
-        let text = fields.get(key)?.as_str()?.to_owned();
-        Some((if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") }, text))
+    let mut found = Vec::new();
+    let mut add = |path: &[&str], field: String, value: &Value| {
+        use ReferenceKind::{Entity, RelationTarget, Room, RoomFromHere};
+        let named = reference_kind(kind, path);
+        let is_item = matches!(named, Some(Room | RoomFromHere | Entity | RelationTarget));
+        found.extend(value.as_str().filter(|_| is_item).map(|it| (field, it.to_owned())));
     };
-    let items = |list: &str, list_kind: ListKind, keys: &'static [&'static str]| {
-        let items = fields.get(list).and_then(Value::as_array).into_iter().flatten();
-        let names = items.flat_map(|item| {
-            let at = field_of_item(list, list_kind, item);
-            let map = item.as_object();
-            let fields = keys.iter().filter_map(|key| text(map?, &at, key)).collect::<Vec<_>>();
-            fields.into_iter().chain(item.as_str().map(|it| (at.clone(), it.to_owned())))
-        });
-        names.collect::<Vec<_>>()
-    };
-    match kind {
-        FileKind::Room => {
-            let mut found = items("actions", ListKind::Actions, &["room", "entity"]);
-            found.extend(items("portals", ListKind::Set, &[]));
-            found
+    for (key, value) in &tree.fields {
+        add(&[key], key.clone(), value);
+        for item in value.as_array().into_iter().flatten() {
+            let at = field_of_item(key, list_kind(kind, key), item);
+            for (part, value) in item.as_object().into_iter().flatten() {
+                add(&[key, "", part], format!("{at}.{part}"), value);
+            }
+            add(&[key, ""], at, item);
         }
-        FileKind::Entity => items("relations", ListKind::Relations, &["to"]),
-        FileKind::Task | FileKind::Process => {
-            ["entity", "room"].iter().filter_map(|key| text(fields, "", key)).collect()
-        }
-        FileKind::Palace => text(fields, "", "entry").into_iter().collect(),
-        _ => Vec::new(),
     }
+    found
 }
 
 /// Merges the versions of an item; `None` if it is deleted.
@@ -600,6 +592,34 @@ mod tests {
         );
         assert_eq!(merged, files(&[(ADA, &renamed)]));
         assert_eq!(conflicts, []);
+    }
+
+    #[test]
+    fn references_to_deleted_rooms_and_entities_are_conflicts_in_every_file() {
+        let base = [(ADA, ENTITY), (HALL, ROOM), ("rooms/attic.yaml", "name: Attic\n")];
+        let actions = "actions:\n- { label: Go, room: attic }\n- { label: See, entity: Ada }\n\
+            - { label: Ask, tool: get_entity, tool_params: { name: Ada, room: attic } }\n\
+            - { label: Read, content: \"[[Ada]]\" }\nportals: [attic]\n";
+        let new = [
+            base[0],
+            base[2],
+            (HALL, &format!("{ROOM}{actions}")),
+            ("entities/person/bob.yaml", FRIEND),
+            ("palace.toml", "entry = \"attic\"\n"),
+            ("tasks/a.yaml", "title: Ask\nentity: Ada\nroom: attic\n"),
+        ];
+        let (_, conflicts) = merge_files(&base, &[base[1]], &new);
+        let shown: Vec<_> =
+            conflicts.iter().map(|it| format!("{} {}", it.path, it.field)).collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        entities/person/bob.yaml relations["knows Ada"].to
+        palace.toml entry
+        rooms/hall.yaml actions["Go"].room
+        rooms/hall.yaml actions["See"].entity
+        rooms/hall.yaml portals["attic"]
+        tasks/a.yaml entity
+        tasks/a.yaml room
+        "#);
     }
 
     #[test]

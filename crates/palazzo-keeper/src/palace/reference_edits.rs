@@ -2,56 +2,41 @@
 //! name other items. A file is read again first, so that the edit applies to its current content
 //! and loses nothing that a person has just saved.
 
-use serde_json::Value;
-
 use crate::Refusal;
 use crate::palace::open_palace::OpenPalace;
 use palazzo_core::format::{
     self, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree, file_kind,
-    parse_tree, room_path,
+    parse_tree, room_has_reference, room_path, work_has_reference,
 };
-use palazzo_core::model::{FileEdit, FileKind, Process, Room, RoomId, Task, WorkSubject};
+use palazzo_core::model::{FileEdit, Process, Room, RoomId, Task, WorkSubject};
 
 /// Changes a value that names something: gets what it names, the room of its file if there is one,
 /// and the value.
 pub(crate) type ReferenceChange<'a> = &'a dyn Fn(&ReferenceKind, Option<&RoomId>, &mut String);
 
-/// Plans the edits of the rooms whose references change.
-pub(crate) fn plan_reference_edits_in_rooms(
+/// Plans the edits of the rooms, and of the tasks and processes, whose references change.
+pub(crate) fn plan_reference_edits_in_rooms_and_work(
     open: &mut OpenPalace,
     change: ReferenceChange<'_>,
-) -> Result<Vec<FileEdit>, Refusal> {
+) -> Result<[Vec<FileEdit>; 2], Refusal> {
     let palace = open.palace.clone();
+    let changes = |id: Option<&RoomId>, kind: &ReferenceKind, was: &str| {
+        let mut now = was.to_owned();
+        change(kind, id, &mut now);
+        now != was
+    };
     let is_changed = |id: &RoomId, room: &Room| {
-        let Value::Object(mut fields) = format::room_fields(room) else { return false };
-        let was = fields.clone();
-        change_references(FileKind::Room, &mut fields, &mut |it, text| change(it, Some(id), text));
-        fields != was
+        let door = ReferenceKind::RoomFromHere;
+        room_has_reference(room, &|kind, text| changes(Some(id), kind, text))
+            || room.linked_rooms().any(|it| changes(Some(id), &door, &it.to_string()))
     };
-    let changed = palace.rooms().filter(|(id, room)| is_changed(id, room));
-    let edits = changed.map(|(id, _)| plan_reference_edit(open, &room_path(id), change));
-    edits.filter_map(Result::transpose).collect()
-}
-
-/// Plans the edits of the tasks and processes whose subjects change.
-pub(crate) fn plan_reference_edits_in_work(
-    open: &mut OpenPalace,
-    change: ReferenceChange<'_>,
-) -> Result<Vec<FileEdit>, Refusal> {
-    let palace = open.palace.clone();
-    let is_changed = |subject: &WorkSubject| {
-        let room = subject.room.as_ref().map(ToString::to_string);
-        let named = [(ReferenceKind::Room, room), (ReferenceKind::Entity, subject.entity.clone())];
-        named.into_iter().any(|(kind, name)| {
-            let Some(was) = name else { return false };
-            let mut now = was.clone();
-            change(&kind, None, &mut now);
-            now != was
-        })
-    };
-    let changed = palace.work_subjects().filter(|(_, it)| is_changed(it));
-    let edits = changed.map(|(path, _)| plan_reference_edit(open, path, change));
-    edits.filter_map(Result::transpose).collect()
+    let rooms = palace.rooms().filter(|(id, room)| is_changed(id, room));
+    let is_changed = |kind: &ReferenceKind, text: &str| changes(None, kind, text);
+    let work = palace.work_subjects().filter(|(_, it)| work_has_reference(it, &is_changed));
+    let mut plan = |path: &str| plan_reference_edit(open, path, change).transpose();
+    let rooms = rooms.filter_map(|(id, _)| plan(&room_path(id))).collect::<Result<_, _>>()?;
+    let work = work.filter_map(|(path, _)| plan(path)).collect::<Result<_, _>>()?;
+    Ok([rooms, work])
 }
 
 /// Plans the edit of the references in a file; `None` if none changes, or there is no such file.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use crate::palace::reference_edits::{
-    ReferenceChange, plan_reference_edit, plan_reference_edits_in_rooms,
-    plan_reference_edits_in_work, plan_room_edit, plan_subject_edit,
+    ReferenceChange, plan_reference_edit, plan_reference_edits_in_rooms_and_work, plan_room_edit,
+    plan_subject_edit,
 };
 use crate::rooms::build::plan_entry_edit;
 use palazzo_core::format::{self, ReferenceKind, room_path};
@@ -126,9 +126,8 @@ pub(crate) fn plan_reference_edits(
             rename.rename(kind, at, text);
         }
     };
-    let mut edits = plan_reference_edits_in_rooms(open, change)?;
+    let [mut edits, work] = plan_reference_edits_in_rooms_and_work(open, change)?;
     let rooms = edits.len();
-    let work = plan_reference_edits_in_work(open, change)?;
     let tasks = work.iter().filter(|it| palace.tasks.contains_key(&it.path)).count();
     let processes = work.len() - tasks;
     edits.extend(work);

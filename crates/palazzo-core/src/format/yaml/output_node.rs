@@ -36,18 +36,6 @@ impl OutputNode {
         Self::DynamicMap(pairs.collect())
     }
 
-    /// Returns the value as it is read again, with texts for all scalars.
-    pub(in crate::format) fn to_json(&self) -> Value {
-        match self {
-            Self::Plain(text) | Self::Text(text) | Self::BlockText(text) => text.as_str().into(),
-            Self::List(items) => items.iter().map(Self::to_json).collect(),
-            Self::Map(_) | Self::DynamicMap(_) => {
-                let pairs = self.pairs().unwrap_or_default().into_iter();
-                Value::Object(pairs.map(|(key, it)| (key.to_owned(), it.to_json())).collect())
-            }
-        }
-    }
-
     /// Returns the keys and values of a mapping.
     pub(crate) fn pairs(&self) -> Option<Vec<(&str, &Self)>> {
         match self {

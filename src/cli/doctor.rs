@@ -146,7 +146,7 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     if args.home.given().is_some() && !home.is_dir() {
         return Err(Failure::Message(format!("there is no folder {}", path_text(&home))));
     }
-    let home = args.home.choose(home)?;
+    let home = args.home.narrow_to_workspace(home)?;
     let user = terminal_user("doctor").name;
     // A link, such as that of Homebrew, does not show which package manager installed the program.
     let program = std::env::current_exe().and_then(|it| it.canonicalize()).unwrap_or_default();

@@ -93,7 +93,7 @@ pub(super) struct PalaceArgs {
 
 impl OnlyWorkspaceArgs {
     /// Returns the home, or the palace in it that was chosen.
-    fn choose(&self, home: PathBuf) -> Result<PathBuf, Failure> {
+    fn narrow_to_workspace(&self, home: PathBuf) -> Result<PathBuf, Failure> {
         match &self.workspace {
             None => Ok(home),
             Some(name) => {
@@ -107,7 +107,7 @@ impl OnlyWorkspaceArgs {
 impl PalacesOptions {
     /// Finds this home, or the palace in it that was chosen.
     pub(super) fn find(&self) -> Result<PathBuf, Failure> {
-        self.workspace.choose(find_home(self.home.home.as_deref()))
+        self.workspace.narrow_to_workspace(find_home(self.home.home.as_deref()))
     }
 }
 
@@ -124,12 +124,12 @@ impl PalacesArgs {
 
     /// Finds this home, or the palace in it that was chosen.
     pub(super) fn find(&self) -> Result<PathBuf, Failure> {
-        self.workspace.choose(self.home.find())
+        self.workspace.narrow_to_workspace(self.home.find())
     }
 
     /// Returns what was chosen instead of `home`, which was found for these arguments.
-    pub(super) fn choose(&self, home: PathBuf) -> Result<PathBuf, Failure> {
-        self.workspace.choose(home)
+    pub(super) fn narrow_to_workspace(&self, home: PathBuf) -> Result<PathBuf, Failure> {
+        self.workspace.narrow_to_workspace(home)
     }
 
     /// Returns a keeper for all palaces of this home, or for the one that was chosen.

@@ -38,9 +38,9 @@ pub(super) fn finish_writes_on_signal(keeper: &mut Keeper) {
 
 /// Sets `cancelled` when the process receives a signal that ends it, so that the operation under
 /// way can clean up; a second signal ends the process at once.
-pub(super) fn cancel_on_signal(cancelled: Arc<AtomicBool>) -> CancelHandler {
-    let handler = CancelHandler::default();
-    let CancelHandler { signal: received, is_done } = handler.clone();
+pub(super) fn cancel_on_signal(cancelled: Arc<AtomicBool>) -> PendingSignalExit {
+    let handler = PendingSignalExit::default();
+    let PendingSignalExit { signal: received, is_done } = handler.clone();
     thread::spawn(move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
             return;
@@ -62,13 +62,13 @@ pub(super) fn cancel_on_signal(cancelled: Arc<AtomicBool>) -> CancelHandler {
 
 /// Handles signals while an operation is under way.
 #[derive(Clone, Default)]
-pub(super) struct CancelHandler {
+pub(super) struct PendingSignalExit {
     /// The number of the signal; 0 if there was none.
     signal: Arc<AtomicI32>,
     is_done: Arc<AtomicBool>,
 }
 
-impl CancelHandler {
+impl PendingSignalExit {
     /// Ends the process if a signal has cancelled the operation. A later signal ends it at once.
     pub(super) fn exit_if_cancelled(self) {
         self.is_done.store(true, Ordering::SeqCst);

@@ -55,7 +55,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_file_paths());
         findings.extend(self.check_duplicates());
         findings.extend(self.check_look_alike_names());
-        findings.extend(self.check_long_texts());
+        findings.extend(self.check_texts_not_shown_whole());
         findings
     }
 

@@ -8,6 +8,7 @@ mod cursor_context;
 mod diary;
 mod drawer;
 mod entity;
+mod fields_and_body;
 mod file_parser;
 mod fix;
 mod fmt;
@@ -28,13 +29,15 @@ mod scroll;
 mod settings;
 mod template;
 mod text_warnings;
-mod tree;
 mod work;
 mod yaml;
 
 use rayon::prelude::*;
 
 pub use cursor_context::{CursorContext, CursorPlace, cursor_context, toml_cursor_context};
+pub use fields_and_body::{
+    FieldsAndBody, edit_fields_and_body, parse_fields_and_body, serialize_tree,
+};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
 pub use genus::linked_genus;
@@ -61,7 +64,6 @@ pub use schema::{
 pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use text_warnings::text_warnings;
-pub use tree::{FileTree, edit_tree, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};

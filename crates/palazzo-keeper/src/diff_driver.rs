@@ -3,7 +3,7 @@
 
 use ulid::Ulid;
 
-use crate::history::item_diffs::{added_item, compare_files, ids_of_replaced_scrolls};
+use crate::history::item_diffs::{added_item, compare_items_in_files, ids_of_replaced_scrolls};
 use palazzo_core::format::PalacePath;
 use palazzo_core::model::{FileContent, FileDiff, ItemDiff, ItemOrFile};
 use palazzo_core::render;
@@ -53,7 +53,7 @@ pub fn compare_file_versions(
         let ids = ids_of_replaced_scrolls(&diffs).into_iter();
         let replaced = ids.filter_map(&scroll_beside);
         let replaced = replaced.map(|(name, text)| (format!("{folder}/{name}"), text));
-        compare_files(&diffs, &replaced.collect()).items
+        compare_items_in_files(&diffs, &replaced.collect()).items
     };
     let compared = compared.map(compare);
     let is_palace_file = |items: &Vec<ItemDiff>| {

@@ -173,7 +173,9 @@ pub use crate::walk::contents::{show_compact_entity, show_entity};
 pub use crate::walk::current_room::{
     enter_built_room, look_around, update_menu_in_built_room, with_menu,
 };
-pub use crate::walk::enter::{create_workspace_from_template, enter_current_palace, set_workspace};
+pub use crate::walk::enter_palace::{
+    create_workspace_from_template, enter_current_palace, set_workspace,
+};
 pub use crate::walk::everything::EverythingPage;
 pub use crate::walk::item_names::{ItemName, list_item_names};
 pub use crate::walk::long_answers::cut_answer;

@@ -14,7 +14,7 @@ pub(crate) mod whole_palace;
 
 use std::sync::Arc;
 
-use crate::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::history::item_diffs::{compare_items_in_files, replaced_scroll_files};
 use crate::history::visits::visits_of_commits;
 use crate::pages::log::visit_row;
 use crate::pages::page_session::{
@@ -219,7 +219,7 @@ fn proposal_content(page: &PageSession<'_, '_>, branch: &str) -> Result<PageCont
     let replaced = replaced_scroll_files(session.palace, base.as_ref(), &diffs)?;
     let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
     let content = ProposalPage {
-        items: compare_files(&diffs, &replaced).items,
+        items: compare_items_in_files(&diffs, &replaced).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         merge,

@@ -1,6 +1,6 @@
 //! A session: one call of one caller, on a palace that was brought up to date.
 
-mod begin;
+mod session_of_call;
 
 use chrono::{DateTime, Utc};
 use ulid::{Generator, Ulid};

@@ -8,7 +8,7 @@ pub(crate) mod choose_number;
 pub(crate) mod contents;
 pub(crate) mod current_room;
 pub(crate) mod drawers;
-pub(crate) mod enter;
+pub(crate) mod enter_palace;
 pub(crate) mod everything;
 pub(crate) mod halls;
 pub(crate) mod hand_over;

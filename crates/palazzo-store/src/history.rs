@@ -7,7 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod file_history_cache;
 pub(crate) mod file_versions;
 pub(crate) mod log;
-pub(crate) mod palace_lookup;
+pub(crate) mod palaces_in_trees;
 pub(crate) mod past_files;
 pub(crate) mod path_history;
 pub(crate) mod received_commits;

@@ -39,7 +39,7 @@ pub use crate::proposal::old_worktree::OLD_PROPOSALS_FOLDER;
 pub use crate::proposal::open::{ServedProposal, open_proposal};
 pub use crate::remote::git_process::{GitProcessError, git_version};
 pub use crate::remote::shallow_clone::ShallowClone;
-pub use crate::repo::consents::ConsentStore;
+pub use crate::repo::consent_store::ConsentStore;
 pub use crate::repo::git_lock::{GitLock, LockOwner};
 pub use crate::repo::home::{
     HomeEntryKind, is_bare_repository, is_palace, list_home_entries, list_palaces,

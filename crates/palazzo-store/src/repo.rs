@@ -3,7 +3,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod config;
-pub(crate) mod consents;
+pub(crate) mod consent_store;
 pub(crate) mod damage;
 pub(crate) mod failpoint;
 pub(crate) mod fsync;

@@ -15,7 +15,7 @@ struct LimitedText<'a> {
 impl PalaceCheck<'_> {
     /// Reports names of more than 200 characters, and texts of more than 24,000. The texts of
     /// drawers and diaries are kept word for word and not reported.
-    pub(crate) fn check_long_texts(&self) -> Vec<CheckFinding> {
+    pub(crate) fn check_texts_not_shown_whole(&self) -> Vec<CheckFinding> {
         let palace = self.palace;
         let settings = [limited_name(&palace.settings.name, path_of_key("name"))];
         let mut findings = long_text_findings("palace.toml", settings);

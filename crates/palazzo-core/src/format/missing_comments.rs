@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::format::fields_and_body::parse_fields_and_body;
 use crate::format::front_matter;
 use crate::format::paths::PalacePath;
-use crate::format::tree::parse_tree;
 use crate::format::yaml::CommentsAndDashes;
 
 /// A comment and what is on its line before it.
@@ -57,7 +57,7 @@ fn find_comments<'a>(path: &str, text: &'a str) -> Vec<FoundComment<'a>> {
         let lines = lines.iter().enumerate();
         lines.filter_map(|(index, line)| Some((index, comment(line)?))).collect()
     } else {
-        let is_markdown = parse_tree(path, text).is_some_and(|it| it.body.is_some());
+        let is_markdown = parse_fields_and_body(path, text).is_some_and(|it| it.body.is_some());
         let matter = front_matter::split_front_matter(text).filter(|_| is_markdown);
         let (offset, yaml) = matter.map_or((0, text), |(matter, _)| (1, matter));
         let byte = |line: usize, column: usize| {
@@ -82,10 +82,10 @@ fn insert_comment(
     other: &str,
     comment: &FoundComment<'_>,
 ) -> Option<String> {
-    let meant = parse_tree(path, text)?;
+    let meant = parse_fields_and_body(path, text)?;
     let count = count_comments(path, text).get(&comment.text).copied().unwrap_or_default();
     let is_inserted = |it: &String| {
-        parse_tree(path, it).as_ref() == Some(&meant)
+        parse_fields_and_body(path, it).as_ref() == Some(&meant)
             && count_comments(path, it).get(&comment.text) == Some(&(count + 1))
     };
     let lines: Vec<_> = text.lines().collect();

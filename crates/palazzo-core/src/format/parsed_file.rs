@@ -40,7 +40,7 @@ impl From<Entity> for ParsedFile {
 impl ParsedFile {
     /// Returns whether the file can be accepted: it has no error, and no other file of `palace`
     /// defines the same item.
-    pub fn is_valid_in(&self, palace: &Palace, path: &str) -> bool {
+    pub fn is_valid_and_unique_in(&self, palace: &Palace, path: &str) -> bool {
         let is_free = self.conflicting_file(palace, path).is_none();
         is_free && !self.has_errors()
     }

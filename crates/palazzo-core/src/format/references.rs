@@ -191,7 +191,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::format::{parse_palace, parse_tree};
+    use crate::format::{parse_fields_and_body, parse_palace};
 
     /// Lists what the fields of a room name.
     fn references(mut room: Value) -> Vec<String> {
@@ -257,7 +257,8 @@ mod tests {
         }
         let mut found = found.into_inner();
         assert!(found.contains(&"Entity 7".to_owned()), "{found:?}");
-        let mut in_file = references(parse_tree("rooms/hall.yaml", text).unwrap().fields.into());
+        let mut in_file =
+            references(parse_fields_and_body("rooms/hall.yaml", text).unwrap().fields.into());
         in_file.retain(|it| !it.starts_with("Own"));
         in_file.push("Entity 7".to_owned());
         in_file.sort();

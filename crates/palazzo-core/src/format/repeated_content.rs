@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::format::fields_and_body::{FieldsAndBody, edit_fields_and_body, parse_fields_and_body};
 use crate::format::fix::FixedFile;
 use crate::format::paths::file_kind;
-use crate::format::tree::{FileTree, edit_tree, parse_tree};
 use crate::format::yaml::parse_yaml;
 use crate::format::{ValuePositions, has_merge_conflict, parse_file};
 use crate::model::{Code, Diagnostic, FileKind, Position, ValuePath, quoted};
@@ -46,7 +46,7 @@ pub fn remove_repeated_content(path: &str, text: &str) -> Option<FixedFile> {
 }
 
 fn remove_repeated_items(path: &str, file: &FixedFile) -> Option<FixedFile> {
-    let tree = parse_tree(path, &file.text)?;
+    let tree = parse_fields_and_body(path, &file.text)?;
     let positions = ValuePositions::parse(path, &file.text);
     let (mut fields, mut fixed) = (tree.fields.clone(), file.fixed.clone());
     for (list, code) in LISTS {
@@ -65,7 +65,7 @@ fn remove_repeated_items(path: &str, file: &FixedFile) -> Option<FixedFile> {
     if fields == tree.fields {
         return None;
     }
-    let text = edit_tree(path, &file.text, &FileTree { fields, ..tree })?;
+    let text = edit_fields_and_body(path, &file.text, &FieldsAndBody { fields, ..tree })?;
     Some(FixedFile { text, fixed })
 }
 

@@ -12,7 +12,8 @@ use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::rooms::room_plans::plan_room_moves;
 use crate::{Refusal, Session};
 use palazzo_core::format::{
-    self, FileTree, PalacePath, edit_tree, file_kind, is_item_path, parse_tree, serialize_tree,
+    self, FieldsAndBody, PalacePath, edit_fields_and_body, file_kind, is_item_path,
+    parse_fields_and_body, serialize_tree,
 };
 use palazzo_core::merge::{is_same_value, locate_field};
 use palazzo_core::model::{
@@ -157,7 +158,8 @@ fn plan_deletion_of_second_file(
     };
     for file in scrolls.chain(drawers).chain(diaries).filter(is_candidate) {
         let was = read_file(open, file)?;
-        let body = was.as_deref().and_then(|it| parse_tree(file, it)).and_then(|it| it.body);
+        let body =
+            was.as_deref().and_then(|it| parse_fields_and_body(file, it)).and_then(|it| it.body);
         if is_same_value(body.map(Value::from).as_ref(), conflict.other.as_ref()) {
             return Ok(vec![FileEdit { path: file.to_owned(), was, now: None }]);
         }
@@ -192,23 +194,23 @@ fn plan_move(open: &mut OpenPalace, from: &str, to: &str) -> Result<Vec<FileEdit
 fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, Refusal> {
     let OpenConflict { conflict, item_file: path, .. } = found;
     let was = open.read_file_for_change(path)?;
-    let tree = was.as_deref().and_then(|it| parse_tree(path, it));
+    let tree = was.as_deref().and_then(|it| parse_fields_and_body(path, it));
     let (Some(text), Some(tree)) = (was.as_deref(), tree) else {
         return Err(no_place_refusal(found));
     };
     let other = conflict.other.as_ref();
     let new = match conflict.field.as_str() {
         Conflict::BODY_FIELD => {
-            FileTree { body: other.and_then(Value::as_str).map(str::to_owned), ..tree }
+            FieldsAndBody { body: other.and_then(Value::as_str).map(str::to_owned), ..tree }
         }
         field => {
             let kind = file_kind(path).ok_or_else(|| no_place_refusal(found))?;
             let now = locate_field(kind, &tree.fields, field, conflict.stands.as_ref());
             let fields = now.place().and_then(|it| it.with_value(&tree.fields, other));
-            FileTree { fields: fields.ok_or_else(|| no_place_refusal(found))?, ..tree }
+            FieldsAndBody { fields: fields.ok_or_else(|| no_place_refusal(found))?, ..tree }
         }
     };
-    let now = edit_tree(path, text, &new).or_else(|| serialize_tree(path, &new));
+    let now = edit_fields_and_body(path, text, &new).or_else(|| serialize_tree(path, &new));
     let now = now.ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
     let errors = format::parse_file(path, &now).findings.into_iter();
     if let Some(error) = errors.into_iter().find(|it| it.severity() == Severity::Error) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::history::item_diffs::{ComparedFiles, compare_files, replaced_scroll_files};
+use crate::history::item_diffs::{ComparedItems, compare_items_in_files, replaced_scroll_files};
 use crate::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
@@ -51,7 +51,7 @@ pub fn diff_palace(
         None => palace.store().diff_since(from.as_ref())?,
     };
     let replaced = replaced_scroll_files(palace, from.as_ref(), &diffs)?;
-    let mut compared = compare_files(&diffs, &replaced);
+    let mut compared = compare_items_in_files(&diffs, &replaced);
     if !names.is_empty() {
         let files = files_of_items(palace, &names, &compared)
             .map_err(|it| unknown_word_refusal(query, it))?;
@@ -73,7 +73,7 @@ pub fn diff_palace(
 fn files_of_items(
     palace: &mut OpenPalace,
     names: &[String],
-    compared: &ComparedFiles,
+    compared: &ComparedItems,
 ) -> Result<BTreeSet<String>, Refusal> {
     let mut files = BTreeSet::new();
     for name in names {

@@ -17,7 +17,7 @@ use palazzo_core::model::{
 const PLACEHOLDER_NAME: &str = "palace";
 
 /// The items that differ between two states of a palace, and the parts of both that differ.
-pub(crate) struct ComparedFiles {
+pub(crate) struct ComparedItems {
     /// Sorted by kind and name.
     pub(crate) items: Vec<ItemDiff>,
     pub(crate) was: Palace,
@@ -28,12 +28,12 @@ pub(crate) struct ComparedFiles {
 /// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
 /// out.
 pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
-    compare_files(diffs, &Files::new()).items
+    compare_items_in_files(diffs, &Files::new()).items
 }
 
 /// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states. A new scroll is
 /// compared with one of `replaced`, the files of unchanged scrolls.
-pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFiles {
+pub(crate) fn compare_items_in_files(diffs: &[FileDiff], replaced: &Files) -> ComparedItems {
     let (mut was, mut now) = (replaced.clone(), replaced.clone());
     let (mut parsed, mut items) = (Vec::new(), Vec::new());
     for it in diffs.iter().filter(|it| !format::is_schema_or_readme_path(&it.path)) {
@@ -69,7 +69,7 @@ pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFil
         }
     }
     items.sort_by(|a, b| a.item.sort_key().cmp(&b.item.sort_key()));
-    ComparedFiles { items, was, now }
+    ComparedItems { items, was, now }
 }
 
 /// Returns the files of the unchanged scrolls that new ones replace, as of a commit.

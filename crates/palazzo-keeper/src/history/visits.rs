@@ -11,7 +11,7 @@ use ulid::Ulid;
 
 use crate::history::diff::{PalaceDiff, commit_summary, file_patch};
 use crate::history::item_diffs::{
-    compare_files, item_diffs_from_file_diffs, replaced_scroll_files,
+    compare_items_in_files, item_diffs_from_file_diffs, replaced_scroll_files,
 };
 use crate::history::log::{LogFilter, ParsedLogFilter};
 use crate::history::revert::{changes_file, creates_palace};
@@ -369,7 +369,7 @@ pub(crate) fn describe_visit(
     let parent = visit.commits.last().and_then(|it| it.parent.as_ref());
     for diffs in layers {
         let replaced = replaced_scroll_files(palace, parent, diffs)?;
-        let compared = compare_files(diffs, &replaced);
+        let compared = compare_items_in_files(diffs, &replaced);
         hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, diffs));
         items.extend(compared.items);
     }

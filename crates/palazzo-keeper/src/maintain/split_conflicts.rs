@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::merge::conflict::{merge_conflict_files, path_of_conflict};
 use palazzo_core::format::{
-    FileTree, PalacePath, parse_conflict, parse_tree, serialize_conflict, serialize_tree,
+    FieldsAndBody, PalacePath, parse_conflict, parse_fields_and_body, serialize_conflict,
+    serialize_tree,
 };
 use palazzo_core::merge::Fields;
 use palazzo_core::model::{Code, Conflict, Diagnostic, FileEdit, Files};
@@ -72,7 +73,7 @@ fn find_records(files: &Files) -> BTreeMap<String, Vec<Record>> {
 
 /// Parses a record, and returns the path of its mixed file; `None` for other files of conflicts.
 fn parse_record(path: &str, text: &str) -> Option<(String, Record)> {
-    let fields = parse_tree(path, text)?.fields;
+    let fields = parse_fields_and_body(path, text)?.fields;
     let mixed =
         fields.get("file")?.as_str().filter(|it| it.starts_with(CONFLICT_FOLDER))?.to_owned();
     let field = fields.get("field").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -87,11 +88,11 @@ fn parse_record(path: &str, text: &str) -> Option<(String, Record)> {
 /// Keeps the records that a merge can have made: of two values, one of which stands in the mixed file.
 /// Others may be written by hand, to replace the values of an honest conflict.
 fn records_of_merge(text: Option<&String>, mixed: &str, records: Vec<Record>) -> Vec<Record> {
-    let fields = text.and_then(|it| parse_tree(mixed, it)).map(|it| it.fields);
+    let fields = text.and_then(|it| parse_fields_and_body(mixed, it)).map(|it| it.fields);
     let Some(fields) = fields else { return Vec::new() };
     let stands = |field: &str, value: &Option<Value>| match (field, value) {
         ("", Some(Value::String(text))) => {
-            parse_tree(mixed, text).is_some_and(|it| it.fields == fields)
+            parse_fields_and_body(mixed, text).is_some_and(|it| it.fields == fields)
         }
         ("", _) => false,
         (Conflict::PATH_FIELD, value) => value.as_ref().is_some_and(|it| it == mixed),
@@ -115,7 +116,7 @@ fn field_value<'f>(fields: &'f Fields, name: &str) -> Option<&'f Value> {
 /// Returns the two conflicts of a mixed file, by path; one if both have the same values. `None` if
 /// the records do not lead to two conflicts.
 fn split_file(mixed: &str, text: &str, records: &[Record]) -> Option<BTreeMap<String, String>> {
-    let fields = parse_tree(mixed, text)?.fields;
+    let fields = parse_fields_and_body(mixed, text)?.fields;
     let commits: BTreeSet<_> = records.iter().flat_map(|it| &it.values).map(|it| &it.0).collect();
     let commits: Vec<_> = commits.into_iter().collect();
     let value_of = |record: &Record, version: usize| {
@@ -148,12 +149,12 @@ fn restore_version<'a>(
     let (mut fields, mut path) = (fields.clone(), None);
     for (field, value) in values {
         match field {
-            "" => fields = parse_tree(mixed, value?.as_str()?)?.fields,
+            "" => fields = parse_fields_and_body(mixed, value?.as_str()?)?.fields,
             Conflict::PATH_FIELD => path = value.and_then(|it| it.as_str().map(str::to_owned)),
             _ => set_field(&mut fields, field, value),
         }
     }
-    let text = serialize_tree(mixed, &FileTree { fields, body: None })?;
+    let text = serialize_tree(mixed, &FieldsAndBody { fields, body: None })?;
     let conflict = parse_conflict(mixed, &text)?;
     let path = path.filter(|it| PalacePath::parse(it) == Ok(PalacePath::Conflict));
     Some((path.unwrap_or_else(|| path_of_conflict(&conflict)), serialize_conflict(&conflict)))

@@ -10,8 +10,8 @@ use crate::merge::Version;
 use crate::merge::items::id_of_file;
 use crate::merge::last_changes::OrderedSides;
 use palazzo_core::format::{
-    FileTree, add_missing_comments, edit_tree, file_kind, parse_file, parse_tree,
-    retarget_modeline, serialize_tree,
+    FieldsAndBody, add_missing_comments, edit_fields_and_body, file_kind, parse_fields_and_body,
+    parse_file, retarget_modeline, serialize_tree,
 };
 use palazzo_core::merge::{FieldConflict, Fields, LastChange, merge_fields, merge_lines};
 use palazzo_core::model::{Code, Severity};
@@ -129,7 +129,7 @@ fn errors(path: &str, bytes: &[u8]) -> BTreeSet<(Code, String)> {
 /// Lets the whole version of one side stand, and reports the other: that of the first side, unless
 /// only the other can be parsed.
 fn one_whole_version(path: &str, sides: [&Version; 2], changes: [LastChange; 2]) -> MergedFile {
-    let [a, b] = sides.map(|it| it.text().and_then(|it| parse_tree(path, it)).is_some());
+    let [a, b] = sides.map(|it| it.text().and_then(|it| parse_fields_and_body(path, it)).is_some());
     let standing_side = usize::from(b && !a);
     let values = sides.map(|it| Some(Value::from(it.lossy_text())));
     let conflict = FieldConflict::new("", values, changes, standing_side);
@@ -141,8 +141,11 @@ fn one_whole_version(path: &str, sides: [&Version; 2], changes: [LastChange; 2])
 fn merge_trees(file: ChangedFile<'_>, texts: &Texts<'_>) -> Option<MergedFile> {
     let ChangedFile { path, sides, changes, .. } = file;
     let kind = file_kind(path)?;
-    let [a, b] = [parse_tree(path, texts.sides[0])?, parse_tree(path, texts.sides[1])?];
-    let base = parse_tree(path, texts.base);
+    let [a, b] = [
+        parse_fields_and_body(path, texts.sides[0])?,
+        parse_fields_and_body(path, texts.sides[1])?,
+    ];
+    let base = parse_fields_and_body(path, texts.base);
     let (no_fields, base_fields) = (Fields::new(), base.as_ref().map(|it| &it.fields));
     let base_fields = base_fields.unwrap_or(&no_fields);
     let both_fields = [&a.fields, &b.fields];
@@ -154,20 +157,21 @@ fn merge_trees(file: ChangedFile<'_>, texts: &Texts<'_>) -> Option<MergedFile> {
     let MergedBody { body, conflict, second } =
         merge_bodies(path, base_body, bodies, sides, || changes.of_body(bodies));
     conflicts.extend(conflict);
-    let tree = FileTree { fields: merged.fields, body };
+    let tree = FieldsAndBody { fields: merged.fields, body };
     let bytes = write_merged_tree(path, texts, &tree)?.into_bytes();
     Some(MergedFile { bytes, conflicts, second })
 }
 
 /// Writes the merged content with the layout and the comments of both sides: the merged text, if it
 /// has exactly this content, else the text of one side with the changes of the other.
-fn write_merged_tree(path: &str, texts: &Texts<'_>, tree: &FileTree) -> Option<String> {
+fn write_merged_tree(path: &str, texts: &Texts<'_>, tree: &FieldsAndBody) -> Option<String> {
     let merged = merge_lines(texts.base, texts.sides);
-    if let Some(text) = merged.filter(|it| parse_tree(path, it).as_ref() == Some(tree)) {
+    if let Some(text) = merged.filter(|it| parse_fields_and_body(path, it).as_ref() == Some(tree)) {
         return Some(text);
     }
     let [own, other] = [texts.layout, 1 - texts.layout].map(|it| texts.sides[it]);
-    let edited = edit_tree(path, own, tree).or_else(|| edit_tree(path, other, tree));
+    let edited =
+        edit_fields_and_body(path, own, tree).or_else(|| edit_fields_and_body(path, other, tree));
     let written = edited.or_else(|| serialize_tree(path, tree))?;
     // The editing of one text also removes its new comments in what the other side has deleted.
     let with_own = add_missing_comments(path, &written, texts.base, own);
@@ -177,7 +181,7 @@ fn write_merged_tree(path: &str, texts: &Texts<'_>, tree: &FileTree) -> Option<S
 /// Merges the lines of two texts; `None` if that is impossible, or the result cannot be parsed.
 fn merge_plain_texts(path: &str, texts: &Texts<'_>) -> Option<MergedFile> {
     let text = merge_lines(texts.base, texts.sides)?;
-    let is_parsed = file_kind(path).is_none() || parse_tree(path, &text).is_some();
+    let is_parsed = file_kind(path).is_none() || parse_fields_and_body(path, &text).is_some();
     is_parsed.then(|| MergedFile { bytes: text.into_bytes(), ..MergedFile::default() })
 }
 
@@ -214,11 +218,11 @@ fn second_file(path: &str, version: &Version) -> Option<Version> {
     let rest = old_id.as_deref().and_then(|it| name.strip_prefix(it));
     let name = rest.map_or_else(|| format!("{id}-{name}"), |it| format!("{id}{it}"));
     let path = format!("{folder}/{name}");
-    let mut tree: FileTree = parse_tree(&path, version.text()?)?;
+    let mut tree: FieldsAndBody = parse_fields_and_body(&path, version.text()?)?;
     if let Some(field) = tree.fields.get_mut("id") {
         *field = Value::from(id.to_string());
     }
-    let text = edit_tree(&path, version.text()?, &tree)?;
+    let text = edit_fields_and_body(&path, version.text()?, &tree)?;
     Some(Version { path, bytes: text.into_bytes() })
 }
 

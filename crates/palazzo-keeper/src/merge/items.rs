@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::merge::{MergeInput, RawFiles, Version};
-use palazzo_core::format::{FileTree, PalacePath, file_kind, parse_tree};
+use palazzo_core::format::{FieldsAndBody, PalacePath, file_kind, parse_fields_and_body};
 use palazzo_core::model::{FileKind, RoomId};
 
 /// Number of characters of an id.
@@ -114,12 +114,12 @@ pub(super) fn id_of_file(path: &str, bytes: &[u8]) -> Option<String> {
     if let Some(id) = named {
         return Some(id.to_owned());
     }
-    let tree = parse_tree(path, std::str::from_utf8(bytes).ok()?)?;
+    let tree = parse_fields_and_body(path, std::str::from_utf8(bytes).ok()?)?;
     text_field(&tree, "id").filter(|it| is_id(it)).map(str::to_owned)
 }
 
 /// Returns a field of a file, if it is a text.
-fn text_field<'a>(tree: &'a FileTree, key: &str) -> Option<&'a str> {
+fn text_field<'a>(tree: &'a FieldsAndBody, key: &str) -> Option<&'a str> {
     tree.fields.get(key).and_then(Value::as_str)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn entity_name(version: &Version) -> Option<String> {
     if file_kind(&version.path) != Some(FileKind::Entity) {
         return None;
     }
-    Some(text_field(&parse_tree(&version.path, version.text()?)?, "name")?.to_owned())
+    Some(text_field(&parse_fields_and_body(&version.path, version.text()?)?, "name")?.to_owned())
 }
 
 fn is_id(text: &str) -> bool {
@@ -181,7 +181,8 @@ impl NewItemKeys {
         let path = &version.path;
         let kind = file_kind(path);
         let is_named = matches!(kind, Some(FileKind::Entity | FileKind::Genus));
-        let name = || Some(text_field(&parse_tree(path, version.text()?)?, "name")?.to_owned());
+        let name =
+            || Some(text_field(&parse_fields_and_body(path, version.text()?)?, "name")?.to_owned());
         Self {
             kind,
             path: path.clone(),
@@ -232,7 +233,7 @@ pub(super) fn room_of_path(path: &str) -> Option<RoomId> {
 fn has_unfinished_door(input: &MergeInput<'_>, slug: &str) -> bool {
     let has_door = |path: &str, bytes: &[u8]| {
         let tree = std::str::from_utf8(bytes).ok().filter(|it| it.contains(slug));
-        let Some(tree) = tree.and_then(|it| parse_tree(path, it)) else { return false };
+        let Some(tree) = tree.and_then(|it| parse_fields_and_body(path, it)) else { return false };
         let list = |key: &str| tree.fields.get(key).and_then(Value::as_array).into_iter().flatten();
         list("actions").any(|it| it.get("room").is_some_and(|it| it == slug))
             || list("portals").any(|it| it == slug)

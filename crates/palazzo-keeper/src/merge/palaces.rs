@@ -15,8 +15,8 @@ use crate::merge::names::{MergedNames, decide_names, move_to_renamed_rooms, path
 use crate::merge::renames::NameChanges;
 use crate::merge::{FilePart, MergeInput, RawFiles, Version};
 use palazzo_core::format::{
-    PalacePath, ReferenceKind, add_missing_comments, file_kind, parse_tree, reference_kind,
-    retarget_modeline,
+    PalacePath, ReferenceKind, add_missing_comments, file_kind, parse_fields_and_body,
+    reference_kind, retarget_modeline,
 };
 use palazzo_core::merge::{FieldConflict, field_of_item, list_kind};
 use palazzo_core::model::{FileKind, RoomId};
@@ -304,7 +304,7 @@ fn find_dangling_references(item: &Item, deleted: &[DeletedItem]) -> Vec<Danglin
 /// Returns the rooms and entities that a file names, with the fields. Links and parameters of queries
 /// are left out: they lie deeper, or may lead nowhere.
 fn references(version: &Version) -> Vec<(String, String)> {
-    let tree = version.text().and_then(|it| parse_tree(&version.path, it));
+    let tree = version.text().and_then(|it| parse_fields_and_body(&version.path, it));
     let (Some(kind), Some(tree)) = (file_kind(&version.path), tree) else { return Vec::new() };
     let mut found = Vec::new();
     let mut add = |path: &[&str], field: String, value: &Value| {
@@ -397,7 +397,7 @@ fn kept_file(
     sides: &OrderedSides<'_>,
 ) -> Option<MergedFile> {
     let base = renamed.base.as_ref()?;
-    let tree = |it: &Version| parse_tree(&it.path, it.text()?);
+    let tree = |it: &Version| parse_fields_and_body(&it.path, it.text()?);
     let raw = [item.base.as_ref(), item.sides.iter().flatten().next()].map(|it| it.and_then(tree));
     let is_changed_by_renames = raw[0] != raw[1] && tree(base) == tree(version);
     if is_changed_by_renames && base.path == version.path && !has_new_comment(base, version) {

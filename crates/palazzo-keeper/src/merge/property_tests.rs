@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::merge::fixture::{merge, merge_changes};
-use palazzo_core::format::{FileTree, edit_tree, file_kind, parse_palace, parse_tree};
+use palazzo_core::format::{
+    FieldsAndBody, edit_fields_and_body, file_kind, parse_fields_and_body, parse_palace,
+};
 use palazzo_core::merge::LastChange;
 use palazzo_core::model::{Files, Severity};
 
@@ -57,16 +59,16 @@ fn base() -> Files {
 }
 
 /// Changes the tree of a file, as a tool does.
-fn edit(files: &mut Files, path: &str, change: impl FnOnce(&mut FileTree)) {
+fn edit(files: &mut Files, path: &str, change: impl FnOnce(&mut FieldsAndBody)) {
     let Some(text) = files.get(path) else { return };
-    let mut tree = parse_tree(path, text).unwrap();
+    let mut tree = parse_fields_and_body(path, text).unwrap();
     change(&mut tree);
-    if let Some(edited) = edit_tree(path, text, &tree) {
+    if let Some(edited) = edit_fields_and_body(path, text, &tree) {
         files.insert(path.to_owned(), edited);
     }
 }
 
-fn list<'a>(tree: &'a mut FileTree, key: &str) -> &'a mut Vec<Value> {
+fn list<'a>(tree: &'a mut FieldsAndBody, key: &str) -> &'a mut Vec<Value> {
     tree.fields.entry(key).or_insert_with(|| json!([])).as_array_mut().unwrap()
 }
 
@@ -188,7 +190,9 @@ fn rename_something(files: &mut Files, which: u8, room: &str, entity: &str, word
             *text = text.replace(&format!("entry = \"{old}\""), &format!("entry = \"{new}\""));
         }
     } else {
-        let Some(tree) = files.get(entity).and_then(|it| parse_tree(entity, it)) else { return };
+        let Some(tree) = files.get(entity).and_then(|it| parse_fields_and_body(entity, it)) else {
+            return;
+        };
         let Some(old) = tree.fields["name"].as_str() else { return };
         edit(files, entity, |tree| drop(tree.fields.insert("name".to_owned(), json!(word))));
         for text in files.values_mut() {
@@ -260,7 +264,7 @@ fn add_comment(files: &mut Files, which: u8, place: u8, word: &str) {
     let indent = &line[..line.len() - line.trim_start().len()];
     lines.insert(index, format!("{indent}# {word}"));
     let new = lines.join("\n") + "\n";
-    if parse_tree(&path, &new) == parse_tree(&path, &text) {
+    if parse_fields_and_body(&path, &new) == parse_fields_and_body(&path, &text) {
         files.insert(path, new);
     }
 }
@@ -365,7 +369,7 @@ proptest! {
         let new: Vec<_> = errors(&merged).difference(&known).cloned().collect();
         prop_assert!(new.is_empty(), "{new:?}");
         for (path, text) in &merged {
-            prop_assert!(file_kind(path).is_none() || parse_tree(path, text).is_some(), "{path}");
+            prop_assert!(file_kind(path).is_none() || parse_fields_and_body(path, text).is_some(), "{path}");
         }
     }
 

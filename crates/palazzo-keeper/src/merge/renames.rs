@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::merge::items::room_of_path;
 use crate::merge::{MergeInput, Version};
 use palazzo_core::format::{
-    FileTree, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree,
-    file_kind, parse_palace, parse_tree,
+    FieldsAndBody, PalacePath, ReferenceKind, add_missing_comments, change_references,
+    edit_fields_and_body, file_kind, parse_fields_and_body, parse_palace,
 };
 use palazzo_core::merge::Fields;
 use palazzo_core::model::{
@@ -135,17 +135,17 @@ impl NameChanges {
         // A drawer names its room as people write it.
         let is_drawer = file_kind(&version.path) == Some(FileKind::Drawer);
         let text = version.text().filter(|it| is_drawer || self.may_have_old_name(it))?;
-        let tree = parse_tree(&version.path, text)?;
+        let tree = parse_fields_and_body(&version.path, text)?;
         let renamed = self.rename_in_tree(&version.path, &tree)?;
         if renamed == tree {
             return None;
         }
         // If a relation gets another target, its lines are written again, without their comments.
-        let edited = edit_tree(&version.path, text, &renamed)?;
+        let edited = edit_fields_and_body(&version.path, text, &renamed)?;
         Some(add_missing_comments(&version.path, &edited, "", text))
     }
 
-    fn rename_in_tree(&self, path: &str, tree: &FileTree) -> Option<FileTree> {
+    fn rename_in_tree(&self, path: &str, tree: &FieldsAndBody) -> Option<FieldsAndBody> {
         let (kind, at, mut tree) = (file_kind(path)?, room_of_path(path), tree.clone());
         let genus = tree.fields.get("genus").and_then(Value::as_str).map(str::to_owned);
         let is_link = |key: &str| match (kind, &genus) {

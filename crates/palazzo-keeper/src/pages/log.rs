@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Refusal;
-use crate::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::history::item_diffs::{compare_items_in_files, replaced_scroll_files};
 use crate::history::revert::creates_palace;
 use crate::history::undone_commits::{UndoneCommitSet, is_change_of_tool, visit_of_commit};
 use crate::history::visits::{
@@ -125,7 +125,7 @@ pub(super) fn commit_content(
     let replaced = replaced_scroll_files(open, commit.parent.as_ref(), &diffs)?;
     let revert = revert_of(page, &commit, &diffs);
     let content = CommitPage {
-        items: compare_files(&diffs, &replaced).items,
+        items: compare_items_in_files(&diffs, &replaced).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         revert,

@@ -247,7 +247,7 @@ impl<K, V> Default for Memo<K, V> {
 
 impl PageCache {
     /// Forgets what depends on a file that changes.
-    pub(crate) fn forget_file(&self, path: &str) {
+    pub(crate) fn forget_maps_after_change_of(&self, path: &str) {
         use PalacePath::{Drawer, Room, Settings};
         if matches!(PalacePath::parse(path), Ok(Room(_) | Drawer(_) | Settings)) {
             lock(&self.maps).clear();

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::palace::file_states::text_digest;
 use crate::palace::loaded_palace::{ConflictInputs, LoadedPalace};
-use palazzo_core::format::{self, PalacePath, file_kind, is_item_path, parse_tree, room_path};
+use palazzo_core::format::{
+    self, PalacePath, file_kind, is_item_path, parse_fields_and_body, room_path,
+};
 use palazzo_core::merge::{LocatedField, is_same_value, locate_field};
 use palazzo_core::model::{Conflict, FileEdit, OpenConflict, Palace};
 
@@ -114,7 +116,7 @@ pub(crate) fn present_field(it: &OpenConflict, text: &str) -> Option<LocatedFiel
     if it.conflict.is_about_whole_file() {
         return None;
     }
-    let tree = parse_tree(&it.item_file, text)?;
+    let tree = parse_fields_and_body(&it.item_file, text)?;
     let OpenConflict { conflict, item_file, .. } = it;
     let (kind, stands) = (file_kind(item_file)?, conflict.stands.as_ref());
     Some(locate_field(kind, &tree.fields, &conflict.field, stands))
@@ -174,7 +176,9 @@ fn is_open(conflict: &Conflict, file: &str, text: Option<&str>) -> bool {
         return stands.is_some_and(|it| it == file);
     }
     // While a file cannot be read, nobody knows its fields.
-    let Some((kind, tree)) = file_kind(file).zip(parse_tree(file, text)) else { return true };
+    let Some((kind, tree)) = file_kind(file).zip(parse_fields_and_body(file, text)) else {
+        return true;
+    };
     if conflict.field == Conflict::BODY_FIELD {
         return is_same_value(tree.body.map(Value::from).as_ref(), stands);
     }
@@ -188,7 +192,7 @@ fn is_open(conflict: &Conflict, file: &str, text: Option<&str>) -> bool {
 /// Returns whether two versions of a file have the same content; `None` if there is no file.
 fn is_same_file(file: &str, a: Option<&str>, b: Option<&str>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return a.is_none() && b.is_none() };
-    match (parse_tree(file, a), parse_tree(file, b)) {
+    match (parse_fields_and_body(file, a), parse_fields_and_body(file, b)) {
         (Some(a), Some(b)) => a == b,
         _ => a.replace("\r\n", "\n") == b.replace("\r\n", "\n"),
     }
@@ -213,8 +217,8 @@ fn is_open_in_edited_item(conflict: &Conflict, old: &FileEdit, new: &FileEdit) -
     if conflict.is_about_whole_file() {
         return None;
     }
-    let was = parse_tree(&old.path, old.was.as_deref()?)?.fields;
-    let now = parse_tree(&new.path, new.now.as_deref()?)?.fields;
+    let was = parse_fields_and_body(&old.path, old.was.as_deref()?)?.fields;
+    let now = parse_fields_and_body(&new.path, new.now.as_deref()?)?.fields;
     let (kind, stands) = (file_kind(&new.path)?, conflict.stands.as_ref());
     let found = locate_field(kind, &was, &conflict.field, stands);
     let place = found.place().filter(|it| it.value(&was).is_some())?;
@@ -225,7 +229,7 @@ fn is_open_in_edited_item(conflict: &Conflict, old: &FileEdit, new: &FileEdit) -
 /// Returns whether a file has this id, in its name or its content.
 fn has_id(path: &str, text: &str, id: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let field = || format::parse_tree(path, text)?.fields.get("id").cloned();
+    let field = || format::parse_fields_and_body(path, text)?.fields.get("id").cloned();
     name.starts_with(id) || text.contains(id) && field().is_some_and(|it| it == id)
 }
 

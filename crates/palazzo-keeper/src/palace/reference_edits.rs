@@ -5,8 +5,8 @@
 use crate::Refusal;
 use crate::palace::open_palace::OpenPalace;
 use palazzo_core::format::{
-    self, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_tree, file_kind,
-    parse_tree, room_has_reference, room_path, work_has_reference,
+    self, PalacePath, ReferenceKind, add_missing_comments, change_references, edit_fields_and_body,
+    file_kind, parse_fields_and_body, room_has_reference, room_path, work_has_reference,
 };
 use palazzo_core::model::{FileEdit, Process, Room, RoomId, Task, WorkSubject};
 
@@ -47,7 +47,7 @@ pub(crate) fn plan_reference_edit(
 ) -> Result<Option<FileEdit>, Refusal> {
     let was = open.read_file_for_change(path)?;
     let Some(text) = &was else { return Ok(None) };
-    let (Some(kind), Some(old)) = (file_kind(path), parse_tree(path, text)) else {
+    let (Some(kind), Some(old)) = (file_kind(path), parse_fields_and_body(path, text)) else {
         return Ok(None);
     };
     let room = match PalacePath::parse(path) {
@@ -59,7 +59,7 @@ pub(crate) fn plan_reference_edit(
     if new == old {
         return Ok(None);
     }
-    let edited = edit_tree(path, text, &new)
+    let edited = edit_fields_and_body(path, text, &new)
         .ok_or_else(|| Refusal::UneditableFormatting { file: path.to_owned() })?;
     // The item of a list that changes is written again, without the comment beside it.
     let now = Some(add_missing_comments(path, &edited, "", text));

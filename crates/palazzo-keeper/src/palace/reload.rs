@@ -266,7 +266,7 @@ impl OpenPalace {
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for (path, text) in self.store.read_files_at_head(&lost) {
             let parsed = format::parse_file_in_zone(&path, &text, &self.palace.settings.time_zone);
-            if parsed.is_valid_in(&self.palace, &path) && !parsed.has_no_item() {
+            if parsed.is_valid_and_unique_in(&self.palace, &path) && !parsed.has_no_item() {
                 format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
                     &path,
@@ -347,7 +347,7 @@ impl OpenPalace {
             ReadOutcome::Parsed(parsed) if parsed.has_other_format() => false,
             ReadOutcome::Parsed(parsed) if parsed.has_errors() => !is_saved(),
             // A renamed file keeps its time, and its old name may still be there.
-            ReadOutcome::Parsed(parsed) => !parsed.is_valid_in(&self.palace, path),
+            ReadOutcome::Parsed(parsed) => !parsed.is_valid_and_unique_in(&self.palace, path),
             ReadOutcome::Unreadable(_) => !is_saved(),
             ReadOutcome::Deleted => true,
             ReadOutcome::Unchanged => false,
@@ -364,7 +364,7 @@ impl OpenPalace {
         let entity = self.name_and_genus_if_faults_known(path);
         self.loaded.unindex_file(path);
         self.loaded.text_warnings.mark_changed(path);
-        self.loaded.page_cache.forget_file(path);
+        self.loaded.page_cache.forget_maps_after_change_of(path);
         let text = || self.loaded.store.read_file(path).ok().flatten().unwrap_or_default();
         let (state, findings) = match outcome {
             ReadOutcome::Unchanged => (before, Vec::new()),

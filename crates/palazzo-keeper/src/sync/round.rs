@@ -18,7 +18,7 @@ use crate::merge::{FilePart, MERGE_RULES_VERSION, MergeInput, UnchangedFiles};
 use crate::merge_driver::merge_file_versions;
 use crate::sync::notices::future_commit_sentence;
 use crate::sync::repositories::RepositoryWithPalaces;
-use palazzo_core::format::{self, FileTree, PalacePath, file_kind, parse_tree};
+use palazzo_core::format::{self, FieldsAndBody, PalacePath, file_kind, parse_fields_and_body};
 use palazzo_core::merge::Fields;
 use palazzo_core::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
 use palazzo_store::{
@@ -89,21 +89,21 @@ struct ParsedVersions(RefCell<VecDeque<ParsedVersion>>);
 struct ParsedVersion {
     path: String,
     content: Vec<u8>,
-    tree: Rc<Option<FileTree>>,
+    tree: Rc<Option<FieldsAndBody>>,
 }
 
 impl ParsedVersions {
     /// The number of versions that are kept.
     const MAX: usize = 8;
 
-    fn parse(&self, path: &str, content: Option<&[u8]>) -> Rc<Option<FileTree>> {
+    fn parse(&self, path: &str, content: Option<&[u8]>) -> Rc<Option<FieldsAndBody>> {
         let Some(content) = content else { return Rc::new(None) };
         let mut known = self.0.borrow_mut();
         if let Some(found) = known.iter().find(|it| it.path == path && it.content == content) {
             return found.tree.clone();
         }
         let text = std::str::from_utf8(content).ok();
-        let tree = Rc::new(text.and_then(|it| parse_tree(path, it)));
+        let tree = Rc::new(text.and_then(|it| parse_fields_and_body(path, it)));
         known.truncate(Self::MAX - 1);
         let (path, content) = (path.to_owned(), content.to_vec());
         known.push_front(ParsedVersion { path, content, tree: tree.clone() });
@@ -386,7 +386,7 @@ fn has_value(
     part: FilePart<'_>,
     path: &str,
     is_there: bool,
-    tree: &dyn Fn() -> Rc<Option<FileTree>>,
+    tree: &dyn Fn() -> Rc<Option<FieldsAndBody>>,
 ) -> bool {
     match part {
         FilePart::Any | FilePart::Path => is_there,

@@ -8,7 +8,7 @@ use crate::walk::choices::{ActionToolCall, Choice, ChoiceOutcome};
 use crate::walk::contents::{render_whole_item, show_entity};
 use crate::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::walk::drawers::{later_texts_note, list_room_drawers, read_drawer};
-use crate::walk::enter::enter_last_changed_palace;
+use crate::walk::enter_palace::enter_last_changed_palace;
 use crate::walk::everything::list_everything;
 use crate::walk::long_answers::{can_continue_answer, continue_answer};
 use crate::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll, render_linked_text};

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::history::commits::{LAST_SECOND, short_id, utc_time};
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::git_attributes::attribute_set_in;
 use crate::repo::tree_diff::TreeEntry;
 use crate::repo::tree_lookup::find_folder;
@@ -261,7 +261,7 @@ pub(crate) fn find_invalid_file(
     new: ObjectId,
 ) -> gix::Result<Option<InvalidFile>> {
     let trees: Vec<_> = old.into_iter().chain([new]).collect();
-    let folders = PalaceLookup::new(git, &trees);
+    let folders = PalacesInTrees::new(git, &trees);
     let (mut paths, mut deleted, mut total) = (Vec::new(), HashSet::new(), 0);
     for change in tree_diff::compare(git, old, Some(new))? {
         if change.now.is_none() {
@@ -357,7 +357,7 @@ fn reason_to_refuse_names(path: &str) -> Option<&'static str> {
 
 /// Returns why a file that a merge makes cannot be in a palace.
 pub(crate) fn invalid_merged_file(
-    folders: &PalaceLookup<'_>,
+    folders: &PalacesInTrees<'_>,
     (path, text): (&str, &str),
 ) -> gix::Result<Option<InvalidFile>> {
     let Some(folder) = folders.palace_of(path)? else { return Ok(None) };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::palace_files::{CONFLICTS_FOLDER, PALACE_FOLDERS, SETTINGS_FILE};
 use crate::repo::tree_diff::TreeChange;
 use palazzo_core::model::{RoomId, Slug, quoted};
@@ -52,8 +52,8 @@ pub(super) fn find_lost_palace(
     if let Some(covered) = find_covered_palace(changes, files_before) {
         return Ok(Some(covered));
     }
-    let added = added_items(&PalaceLookup::new(&history.git, &[after]), changes)?;
-    let folders = PalaceLookup::new(&history.git, &[before]);
+    let added = added_items(&PalacesInTrees::new(&history.git, &[after]), changes)?;
+    let folders = PalacesInTrees::new(&history.git, &[before]);
     // Without its settings, a folder is no palace any more.
     let mut losses: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     for change in changes.iter().filter(|it| it.now.is_none()) {
@@ -86,7 +86,7 @@ pub(super) fn find_lost_palace(
 /// Returns the items that are added, each with the folder of its palace, its kind and its blob. An item that
 /// is moved to another kind, to another palace, or to where it is none, is lost.
 fn added_items(
-    folders: &PalaceLookup<'_>,
+    folders: &PalacesInTrees<'_>,
     changes: &[TreeChange],
 ) -> gix::Result<HashSet<(String, &'static str, ObjectId)>> {
     let mut items = HashSet::new();

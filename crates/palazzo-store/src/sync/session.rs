@@ -12,7 +12,7 @@ use gix::ObjectId;
 use palazzo_core::model::CommitId;
 
 use crate::history::commits::{HistoryReader, short_id};
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::commit_checks::{self, DatedCommit, InvalidFile};
@@ -357,7 +357,7 @@ fn find_invalid_merged_file(
     ours: ObjectId,
     planned: &PlannedMove,
 ) -> gix::Result<Option<InvalidFile>> {
-    let folders = PalaceLookup::new(&history.git, &[history.root_tree(ours)?]);
+    let folders = PalacesInTrees::new(&history.git, &[history.root_tree(ours)?]);
     let mut found = planned.new_texts().map(|it| commit_checks::invalid_merged_file(&folders, it));
     found.find_map(Result::transpose).transpose()
 }

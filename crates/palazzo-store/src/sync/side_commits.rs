@@ -6,7 +6,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
 use crate::history::commits::{HistoryReader, utc_time};
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use palazzo_core::model::{LastChange, commit_trailers};
 
 /// Maximum number of commits of one file that are searched for the change of a field.
@@ -62,7 +62,7 @@ impl SideCommits {
         theirs: Option<ObjectId>,
     ) -> gix::Result<[Self; 2]> {
         let trees = [Some(ours), theirs].into_iter().flatten().map(|it| history.root_tree(it));
-        let folders = PalaceLookup::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
+        let folders = PalacesInTrees::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
         let theirs_range = match theirs {
             Some(theirs) => Self::between(history, &folders, theirs, [ours])?,
             None => Self::default(),
@@ -73,7 +73,7 @@ impl SideCommits {
     /// Reads the commits of `tip` that are not in `hidden`.
     fn between(
         history: &HistoryReader<'_>,
-        folders: &PalaceLookup<'_>,
+        folders: &PalacesInTrees<'_>,
         tip: ObjectId,
         hidden: impl IntoIterator<Item = ObjectId>,
     ) -> gix::Result<Self> {
@@ -198,7 +198,7 @@ mod tests {
         let history = HistoryReader::new(&repository);
         let id = |it: &str| ObjectId::from_hex(it.as_bytes()).unwrap();
         let tip = id(scene.git(&["rev-parse", "HEAD"]).trim());
-        let folders = PalaceLookup::new(&history.git, &[history.root_tree(tip).unwrap()]);
+        let folders = PalacesInTrees::new(&history.git, &[history.root_tree(tip).unwrap()]);
         let range = SideCommits::between(&history, &folders, tip, [id(base)]).unwrap();
         let has_line = |it: &Option<Vec<u8>>| {
             it.as_ref().is_some_and(|it| String::from_utf8_lossy(it).contains(line))

@@ -9,7 +9,7 @@ use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::history::commits::HistoryReader;
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::tree_diff::{self, TreeEntry};
 use crate::repo::tree_lookup::find_folder;
 use crate::sync::side_commits::{FileChange, SideCommits};
@@ -217,7 +217,7 @@ fn changed_files(
     base: ObjectId,
     trees: [ObjectId; 2],
 ) -> gix::Result<BTreeMap<String, ChangedFiles>> {
-    let folders = PalaceLookup::new(git, &[base, trees[0], trees[1]]);
+    let folders = PalacesInTrees::new(git, &[base, trees[0], trees[1]]);
     let mut changes: BTreeMap<String, ChangedFiles> = BTreeMap::new();
     let mut by_side = [BTreeMap::new(), BTreeMap::new()];
     for (side, tree) in trees.into_iter().enumerate() {

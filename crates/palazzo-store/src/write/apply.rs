@@ -368,8 +368,9 @@ fn set_modes<'a>(
     change: &Changeset,
 ) -> FileTransaction<'a> {
     let shared_mode = steps.repository.shared_mode;
-    let files =
-        files.with_modes(&steps.new_file_modes(change)).with_moved_file_permissions(steps.edits);
+    let files = files
+        .with_modes(&steps.executable_bits_to_set(change))
+        .with_moved_file_permissions(steps.edits);
     files.with_shared_mode(shared_mode)
 }
 

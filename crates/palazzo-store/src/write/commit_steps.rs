@@ -192,7 +192,10 @@ impl CommitSteps<'_> {
 
     /// Returns whether the change makes files executable on disk, by path; nothing if git is not to
     /// look at modes here.
-    pub(crate) fn new_file_modes<'c>(&self, change: &'c Changeset) -> BTreeMap<&'c str, bool> {
+    pub(crate) fn executable_bits_to_set<'c>(
+        &self,
+        change: &'c Changeset,
+    ) -> BTreeMap<&'c str, bool> {
         let modes = change.executable.iter().filter(|_| self.has_modes());
         modes.map(|(path, is_executable)| (path.as_str(), *is_executable)).collect()
     }

@@ -75,7 +75,7 @@ impl DeletedObjectRestorer {
         if !retained.has_watch_thread {
             let (shared, repository) = (self.0.clone(), repository.clone());
             let watch = move || shared.run_watch_thread(&repository);
-            let thread = thread::Builder::new().name("prune guard".to_owned()).spawn(watch);
+            let thread = thread::Builder::new().name("object restorer".to_owned()).spawn(watch);
             retained.has_watch_thread = thread.is_ok();
         }
         None

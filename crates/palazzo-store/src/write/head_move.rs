@@ -11,7 +11,7 @@ use gix::objs::tree::EntryKind;
 
 use palazzo_core::model::{CommitId, FileEdit};
 
-use crate::history::palace_lookup::PalaceLookup;
+use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::line_endings::convert_to_git;
 use crate::repo::palace_files;
 use crate::repo::palace_repository::PalaceRepository;
@@ -190,7 +190,7 @@ fn run_steps(
     let CommitSteps { palace: work, repository, git, edits, write_guard: guard, .. } = *steps;
     let transaction = match FileTransaction::begin_if_unchanged(work, edits)? {
         Ok(transaction) => transaction
-            .with_modes(&head_move.new_file_modes(git))
+            .with_modes(&head_move.executable_bits_to_set(git))
             .with_shared_mode(repository.shared_mode),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
@@ -310,7 +310,7 @@ fn merge_with_edit(
     let modified = std::fs::symlink_metadata(place).and_then(|it| it.modified()).ok();
     let base = String::from_utf8(git.find_blob(was.id)?.take_data()).ok();
     let tree = tree_lookup::tree_of_commit(git, Some(old))?;
-    let folder = PalaceLookup::new(git, &[tree]).palace_of(&file.path)?;
+    let folder = PalacesInTrees::new(git, &[tree]).palace_of(&file.path)?;
     let (Some(modified), Some(base), Some(folder)) = (modified, base, folder) else {
         return Ok(None);
     };
@@ -336,7 +336,7 @@ fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
 impl HeadMove {
     /// Returns whether each file is executable in the new commit; nothing if git is not to look at
     /// modes here.
-    fn new_file_modes(&self, git: &gix::Repository) -> BTreeMap<&str, bool> {
+    fn executable_bits_to_set(&self, git: &gix::Repository) -> BTreeMap<&str, bool> {
         if !git.config_snapshot().boolean("core.fileMode").unwrap_or(true) {
             return BTreeMap::new();
         }

@@ -462,7 +462,7 @@ fn lines_of_items(
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::format::{edit_tree, parse_tree};
+    use crate::format::{edit_fields_and_body, parse_fields_and_body};
 
     const PATH: &str = "entities/b/a.yaml";
 
@@ -470,9 +470,9 @@ mod tests {
     #[track_caller]
     fn edit(text: &str, key: &str, now: Value) -> String {
         let text = format!("name: A\ngenus: B\n{text}");
-        let mut tree = parse_tree(PATH, &text).unwrap();
+        let mut tree = parse_fields_and_body(PATH, &text).unwrap();
         tree.fields[key] = now;
-        let edited = edit_tree(PATH, &text, &tree).unwrap();
+        let edited = edit_fields_and_body(PATH, &text, &tree).unwrap();
         edited.strip_prefix("name: A\ngenus: B\n").unwrap().to_owned()
     }
 
@@ -578,7 +578,7 @@ mod tests {
             ("|\n  See [[Ada]].\n\n    Twice: [[Ada]].\n# c\n", "[[Ada]]", "[[Eve]]"),
         ] {
             let text = format!("note: {style}");
-            let tree = parse_tree(PATH, &text).unwrap();
+            let tree = parse_fields_and_body(PATH, &text).unwrap();
             let value = tree.fields["note"].as_str().unwrap().replace(was, now);
             let edited = edit(&text, "note", json!(value));
             let written = match style.chars().next().unwrap() {

@@ -18,7 +18,7 @@ const FREE_KEYS: [&str; 4] = ["attributes", "tool_params", "stands", "other"];
 
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FileTree {
+pub struct FieldsAndBody {
     /// The fields; of a Markdown file, those of its front matter.
     pub fields: Map<String, Value>,
     /// The text after the front matter of a Markdown file.
@@ -26,30 +26,30 @@ pub struct FileTree {
 }
 
 /// Parses a file as a tree; `None` if its syntax is wrong, or its kind unknown.
-pub fn parse_tree(path: &str, text: &str) -> Option<FileTree> {
+pub fn parse_fields_and_body(path: &str, text: &str) -> Option<FieldsAndBody> {
     let yaml = |text: &str| match parse_yaml(text).ok()?.to_json() {
         Value::Object(fields) => Some(fields),
         _ => None,
     };
     match file_kind(path)? {
-        FileKind::Palace => Some(FileTree { fields: parse_toml_tree(text)?, body: None }),
+        FileKind::Palace => Some(FieldsAndBody { fields: parse_toml_tree(text)?, body: None }),
         kind @ (FileKind::Scroll | FileKind::Drawer | FileKind::Diary) => {
             match front_matter::split_front_matter(text) {
                 Some((matter, body)) => {
-                    Some(FileTree { fields: yaml(matter)?, body: Some(body.to_owned()) })
+                    Some(FieldsAndBody { fields: yaml(matter)?, body: Some(body.to_owned()) })
                 }
                 None if kind == FileKind::Scroll => None,
-                None => Some(FileTree { fields: Map::new(), body: Some(text.to_owned()) }),
+                None => Some(FieldsAndBody { fields: Map::new(), body: Some(text.to_owned()) }),
             }
         }
-        _ => Some(FileTree { fields: yaml(text)?, body: None }),
+        _ => Some(FieldsAndBody { fields: yaml(text)?, body: None }),
     }
 }
 
 /// Changes a file to the content `now`, and keeps the author's formatting and comments; `None` if
 /// that is impossible.
-pub fn edit_tree(path: &str, text: &str, now: &FileTree) -> Option<String> {
-    let was = parse_tree(path, text)?;
+pub fn edit_fields_and_body(path: &str, text: &str, now: &FieldsAndBody) -> Option<String> {
+    let was = parse_fields_and_body(path, text)?;
     if was == *now {
         return Some(text.to_owned());
     }
@@ -67,12 +67,12 @@ pub fn edit_tree(path: &str, text: &str, now: &FileTree) -> Option<String> {
         }
         _ => edit_fields(text, &was.fields, &now.fields)?,
     };
-    (parse_tree(path, &edited).as_ref() == Some(now)).then_some(edited)
+    (parse_fields_and_body(path, &edited).as_ref() == Some(now)).then_some(edited)
 }
 
 /// Writes a file: in canonical form, if all its keys are known. `None` if the text would not parse
 /// to the same content.
-pub fn serialize_tree(path: &str, tree: &FileTree) -> Option<String> {
+pub fn serialize_tree(path: &str, tree: &FieldsAndBody) -> Option<String> {
     let kind = file_kind(path)?;
     let text = match kind {
         FileKind::Palace => edit_toml_tree("", &Map::new(), &tree.fields)?,
@@ -88,7 +88,7 @@ pub fn serialize_tree(path: &str, tree: &FileTree) -> Option<String> {
         Some(FmtOutcome::Formatted(canonical)) => canonical,
         _ => text.clone(),
     };
-    let is_meant = |it: &String| parse_tree(path, it).as_ref() == Some(tree);
+    let is_meant = |it: &String| parse_fields_and_body(path, it).as_ref() == Some(tree);
     [canonical, text].into_iter().find(is_meant)
 }
 
@@ -268,8 +268,12 @@ mod tests {
         let mut count = 0;
         for palace in fs::read_dir("../../example-palaces").unwrap().map(|it| it.unwrap().path()) {
             for_each_example_file(&palace, &palace, &mut |path, text| {
-                let Some(tree) = parse_tree(path, text) else { return };
-                assert_eq!(edit_tree(path, text, &tree).as_deref(), Some(text), "{path}");
+                let Some(tree) = parse_fields_and_body(path, text) else { return };
+                assert_eq!(
+                    edit_fields_and_body(path, text, &tree).as_deref(),
+                    Some(text),
+                    "{path}"
+                );
                 let is_canonical = fmt_file(path, text) == Some(FmtOutcome::Unchanged);
                 if is_canonical && !text.contains('#') {
                     let written = serialize_tree(path, &tree).unwrap();
@@ -284,13 +288,13 @@ mod tests {
     #[test]
     fn an_edit_keeps_comments_and_other_keys() {
         let text = "name: Hall # ours\nlight: { north: 1 } # new\nactions:\n- { label: Look, type: text }\n";
-        let mut tree = parse_tree("rooms/hall.yaml", text).unwrap();
+        let mut tree = parse_fields_and_body("rooms/hall.yaml", text).unwrap();
         tree.fields["light"]["south"] = json!(2);
         tree.fields["actions"]
             .as_array_mut()
             .unwrap()
             .push(json!({ "label": "Go", "type": "navigate", "room": "attic" }));
-        let edited = edit_tree("rooms/hall.yaml", text, &tree).unwrap();
+        let edited = edit_fields_and_body("rooms/hall.yaml", text, &tree).unwrap();
         insta::assert_snapshot!(edited, @"
         name: Hall # ours
         light: { north: 1, south: 2 } # new
@@ -307,7 +311,7 @@ mod tests {
         let text = "name: Ada\ngenus: Person\nformer_names: ['A', B] # so far\n\
                     attributes: {born:  1815, tags: [x,  y], empty: []}\nrelations:\n\
                     - {type: met,  to: Bob} # in town\n";
-        let mut tree = parse_tree("entities/person/ada.yaml", text).unwrap();
+        let mut tree = parse_fields_and_body("entities/person/ada.yaml", text).unwrap();
         let fields = &mut tree.fields;
         let add = |list: &mut serde_json::Value, it| list.as_array_mut().unwrap().push(it);
         add(&mut fields["former_names"], json!("C: the third"));
@@ -316,7 +320,7 @@ mod tests {
         fields["attributes"]["more"] = json!({ "a": [1, { "b": "two\nlines" }] });
         add(&mut fields["relations"], json!({ "type": "met", "to": "Carol" }));
         fields["relations"][0]["since"] = json!("1833");
-        let edited = edit_tree("entities/person/ada.yaml", text, &tree).unwrap();
+        let edited = edit_fields_and_body("entities/person/ada.yaml", text, &tree).unwrap();
         insta::assert_snapshot!(edited, @r#"
         name: Ada
         genus: Person
@@ -332,10 +336,10 @@ mod tests {
     #[test]
     fn front_matter_is_edited_and_the_body_stays() {
         let text = "---\ntitle: T # ours\nwritten: 2026-03-01\n---\n\nBody.\n---\n";
-        let mut tree = parse_tree("scrolls/a/b.md", text).unwrap();
+        let mut tree = parse_fields_and_body("scrolls/a/b.md", text).unwrap();
         assert_eq!(tree.body.as_deref(), Some("Body.\n---\n"));
         tree.fields["title"] = json!("U");
-        let edited = edit_tree("scrolls/a/b.md", text, &tree);
+        let edited = edit_fields_and_body("scrolls/a/b.md", text, &tree);
         assert_eq!(edited.as_deref(), Some(text.replace("title: T", "title: U").as_str()));
     }
 
@@ -347,7 +351,7 @@ mod tests {
             ("palace.toml", "name = ["),
             ("notes.md", "text"),
         ] {
-            assert_eq!(parse_tree(path, text), None, "{path}");
+            assert_eq!(parse_fields_and_body(path, text), None, "{path}");
         }
     }
 

@@ -16,13 +16,13 @@ use crate::{Error, Store};
 const MAX_ENTRIES: usize = 1_000;
 
 /// The folders of the palaces that are in any of some trees.
-pub(crate) struct PalaceLookup<'g> {
+pub(crate) struct PalacesInTrees<'g> {
     git: &'g gix::Repository,
     trees: Vec<ObjectId>,
     known: RefCell<HashMap<String, bool>>,
 }
 
-impl<'g> PalaceLookup<'g> {
+impl<'g> PalacesInTrees<'g> {
     /// Looks for palaces in these root trees.
     pub(crate) fn new(git: &'g gix::Repository, trees: &[ObjectId]) -> Self {
         Self { git, trees: trees.to_vec(), known: RefCell::default() }
@@ -80,7 +80,7 @@ impl Store {
         let Some(head) = repository.head()? else { return Ok(false) };
         repository.read_history("list the files of the last commit", |history| {
             let tree = history.root_tree(head)?;
-            let folders = PalaceLookup::new(&history.git, &[tree]);
+            let folders = PalacesInTrees::new(&history.git, &[tree]);
             for file in tree_diff::compare(&history.git, None, Some(tree))? {
                 if folders.palace_of(&file.path)?.is_none() {
                     return Ok(true);
@@ -150,7 +150,7 @@ mod tests {
         let repository = store.require_repository().unwrap();
         let git = repository.git();
         let tree = git.head_tree_id().unwrap().detach();
-        let folders = PalaceLookup::new(&git, &[tree]);
+        let folders = PalacesInTrees::new(&git, &[tree]);
         let palace_of = |path: &str| folders.palace_of(path).unwrap();
         assert_eq!(palace_of("rooms/hall.yaml").as_deref(), Some(""));
         assert_eq!(palace_of("a/b/rooms/x/hall.yaml").as_deref(), Some("a/b/"));

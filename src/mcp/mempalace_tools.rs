@@ -3,6 +3,7 @@
 
 mod diary;
 pub(crate) mod drawers;
+mod excerpts;
 mod facts;
 pub(crate) mod overview;
 pub(crate) mod reply;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
+use crate::mcp::mempalace_tools::excerpts::{excerpt_around, max_bytes_per_text};
 use crate::mcp::mempalace_tools::reply::{
-    excerpt_around, json_reply, max_bytes_per_text, refusal_to_text, reply_with_palace_hint,
-    timestamp_json,
+    json_reply, refusal_to_text, reply_with_palace_hint, timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
+use crate::mcp::mempalace_tools::excerpts::{hit_excerpt, max_bytes_per_text};
 use crate::mcp::mempalace_tools::reply::{
-    add_hint, format_drawer_id, hit_excerpt, keep_highest_counts, max_bytes_per_text,
-    read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
+    add_hint, format_drawer_id, keep_highest_counts, read_palace_or_default, refusal_to_text,
+    reply_with_palace_hint, report_left_out,
 };
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::aaak;

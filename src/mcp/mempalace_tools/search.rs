@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use crate::mcp::arguments::MempalaceSearch;
+use crate::mcp::mempalace_tools::excerpts::{READ_ON_HINT, hit_excerpt, max_bytes_per_text};
 use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
 use crate::mcp::mempalace_tools::reply::{
-    READ_ON_HINT, add_hint, format_drawer_id, hit_excerpt, max_bytes_per_text,
-    read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
-    timestamp_json,
+    add_hint, format_drawer_id, read_palace_or_default, refusal_to_text, reply_with_palace_hint,
+    report_left_out, timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};

@@ -11,8 +11,8 @@ use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::{runs_palazzo, served_home};
 use crate::cli::client::{Client, entry_command};
 use crate::cli::home::is_same_folder;
+use crate::cli::hook::claude_settings::{START_EVENT, home_of_hook, palazzo_hooks};
 use crate::cli::hook::start_command::StartCommand;
-use crate::cli::hook::{START_EVENT, home_of_hook, palazzo_hooks};
 use crate::config_edit::ConfigFormat;
 use palazzo_core::model::quote_for_shell;
 

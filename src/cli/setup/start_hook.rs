@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::cli::client::config_file::{read_config, require_writable};
 use crate::cli::home::HomeArgs;
+use crate::cli::hook::claude_settings::{home_of_hook, start_commands, start_hook_item};
 use crate::cli::hook::start_command::StartCommand;
-use crate::cli::hook::{home_of_hook, start_commands, start_hook_item};
 use crate::cli::outcome::Failure;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli::client::Client;
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
-use crate::cli::hook::runs_only_palazzo_hooks;
+use crate::cli::hook::claude_settings::runs_only_palazzo_hooks;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::{Plan, SetupStep};

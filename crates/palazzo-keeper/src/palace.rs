@@ -1,5 +1,6 @@
 //! One open palace in memory, kept up to date with its files and its repository.
 
+pub(crate) mod accompanying_edits;
 mod change_files;
 pub(crate) mod change_plan;
 pub(crate) mod entity_cache;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::palace::change_plan::{ChangeMode, missing_schema_edits};
+use crate::palace::accompanying_edits::missing_schema_edits;
+use crate::palace::change_plan::ChangeMode;
 use crate::palace::findings::{Finding, other_format_finding};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::diff;

@@ -4,10 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::palace::change_plan::{
-    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, missing_schema_edits,
-    palazzo_folder_creation,
-};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan, PlanOutcome};
 use crate::palace::open_palace::OpenPalace;
 use crate::{Caller, Refusal};
 use palazzo_core::format::{self, PalacePath};
@@ -81,16 +78,6 @@ impl OpenPalace {
     fn sign_missing_commit(&mut self) -> Result<(), Refusal> {
         let _wait = self.publish_while_waiting();
         Ok(self.loaded.store.sign_missing_commit()?)
-    }
-
-    /// Adds the edits that a change brings along: settled conflicts, schemas, the folder `.palazzo`.
-    fn add_accompanying_edits(&mut self, edits: &mut Vec<FileEdit>) {
-        edits.extend(self.settled_conflict_edits(edits));
-        let new = edits.iter().filter(|it| it.was.is_none());
-        let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
-        let schemas = missing_schema_edits(&self.store, new);
-        edits.extend(schemas);
-        edits.extend(palazzo_folder_creation(&self.store, edits));
     }
 
     /// Makes a planned change, if the files are as they were when it was planned.

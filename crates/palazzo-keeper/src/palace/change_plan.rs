@@ -1,9 +1,7 @@
 //! A change that an operation plans: its edits and its commit message.
 
-use palazzo_core::format;
 use palazzo_core::model::FileEdit;
-use palazzo_store::Store;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a tool wants done to the files, and what to say of it in history.
 #[derive(Default)]
@@ -69,34 +67,4 @@ pub(crate) enum PlanOutcome {
     Stale,
     /// A commit has to be signed first.
     SignatureMissing,
-}
-
-/// Returns the schemas that files, as (path, text), lead to and that nobody has put
-/// there.
-pub(crate) fn missing_schema_edits<'a>(
-    store: &Store,
-    files: impl Iterator<Item = (&'a str, &'a str)>,
-) -> Vec<FileEdit> {
-    let kinds: BTreeSet<_> =
-        files.filter_map(|(path, text)| format::kind_of_file_with_modeline(path, text)).collect();
-    let files = kinds.into_iter().map(|kind| (kind, format::schema_path(kind)));
-    let missing = files.filter(|(_, path)| matches!(store.read_file(path), Ok(None)));
-    let edit = |(kind, path)| FileEdit {
-        path,
-        was: None,
-        now: Some(format::json_schema_of_file_kind(kind).to_owned()),
-    };
-    missing.map(edit).collect()
-}
-
-/// Returns the file that creates the folder `.palazzo`, unless it exists or `edits` create it. The
-/// folder shows later that Palazzo has written to the palace, so that a lost repository is noticed.
-pub(crate) fn palazzo_folder_creation(store: &Store, edits: &[FileEdit]) -> Option<FileEdit> {
-    let has_folder = store.has_palazzo_folder()
-        || edits.iter().any(|it| format::is_schema_or_readme_path(&it.path));
-    (!has_folder).then(|| FileEdit {
-        path: format::README_PATH.to_owned(),
-        was: None,
-        now: Some(format::README.to_owned()),
-    })
 }

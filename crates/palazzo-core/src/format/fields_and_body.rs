@@ -4,10 +4,11 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
+use crate::format::file_edits::edit_yaml_text;
 use crate::format::paths::file_kind;
 use crate::format::schema::{ensure_modeline, split_modeline};
 use crate::format::yaml::{OutputNode, parse_yaml, serialize_yaml};
-use crate::format::{FmtOutcome, edit_yaml_text, fmt_file, front_matter};
+use crate::format::{FmtOutcome, fmt_file, front_matter};
 use crate::model::FileKind;
 
 /// The keys with dates, times and ids as values, which are written without quotes.

@@ -101,8 +101,11 @@ pub(crate) fn resolve_room(
     match (named.as_slice(), by_slug) {
         ([only], _) => Ok(only.clone()),
         ([], Some(Err(ambiguous))) => Err(ambiguous.into()),
-        ([], Some(Ok(room))) => Err(no_such_room_refusal(open, &room)),
-        ([], None) => Err(unknown_room_refusal(palace, name.to_owned())),
+        ([], Some(Ok(room))) => match open.file_error(&room_path(&room)) {
+            Some(finding) => Err(Refusal::UnreadableFile(finding.clone().into())),
+            None => Err(meant.unknown_room_refusal(palace, room.to_string())),
+        },
+        ([], None) => Err(meant.unknown_room_refusal(palace, name.to_owned())),
         (several, _) => Err(Refusal::AmbiguousName {
             sentence: "several rooms are called",
             name: name.to_owned(),
@@ -121,6 +124,19 @@ impl RoomsMeant<'_> {
                 palace.is_enterable_room(room) || palace.rooms_linking_to(room).next().is_some()
             }
         }
+    }
+
+    /// Returns the refusal of a name that no room has, with the most similar one and the first rooms.
+    fn unknown_room_refusal(self, palace: &Palace, asked: String) -> Refusal {
+        let rooms = match self {
+            Self::Built => palace.rooms().map(|(id, _)| id).collect(),
+            Self::WaysFrom(_) => palace.enterable_rooms(),
+        };
+        let names = rooms.iter().flat_map(|it| [it.slug.to_string(), palace.room_name(it)]);
+        let names: Vec<_> = names.collect();
+        let meant = did_you_mean(&asked, names.iter().map(String::as_str)).map(str::to_owned);
+        let rooms = rooms.iter().take(MAX_SUGGESTED_ROOMS).map(ToString::to_string).collect();
+        Refusal::NoSuchRoom { asked, meant, rooms }
     }
 }
 
@@ -178,18 +194,8 @@ fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
 pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
     match open.file_error(&room_path(id)) {
         Some(finding) => Refusal::UnreadableFile(finding.clone().into()),
-        None => unknown_room_refusal(&open.palace, id.to_string()),
+        None => RoomsMeant::Built.unknown_room_refusal(&open.palace, id.to_string()),
     }
-}
-
-/// Returns the refusal of a name that no room has, with the most similar one and the first rooms.
-fn unknown_room_refusal(palace: &Palace, asked: String) -> Refusal {
-    let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
-    let drawer_rooms = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
-    let meant = did_you_mean(&asked, names.chain(drawer_rooms)).map(str::to_owned);
-    let rooms = palace.enterable_rooms().into_iter().take(MAX_SUGGESTED_ROOMS);
-    let rooms = rooms.map(RoomId::to_string).collect();
-    Refusal::NoSuchRoom { asked, meant, rooms }
 }
 
 fn require_one_item(

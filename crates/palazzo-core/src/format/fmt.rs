@@ -13,8 +13,8 @@ use crate::format::{
 };
 use crate::model::{Code, Diagnostic, Severity};
 
-/// The keys with a time as value.
-const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
+/// The keys with the moment at which the file was written, or its task was done.
+pub(super) const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
 
 /// The result of formatting a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use ulid::Ulid;
 
+use crate::format::fmt::TIME_KEYS;
 use crate::format::front_matter::{split_front_matter, time_to_text};
 use crate::format::parsed_file::ParsedItem;
 use crate::format::yaml::{Node, NodeValue, one_line_scalar, parse_yaml};
@@ -14,8 +15,6 @@ use crate::model::{Code, Diagnostic, Files, Position, Slug};
 
 /// The number of characters of a ULID.
 const ULID_CHARS: usize = 26;
-/// The keys with the time at which the file was written.
-const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
 
 /// Replaces the variables in the files of a template and in their paths, `{{name}}` by the value
 /// and `{{name.slug}}` by its slug, and removes the settings that only the template has. Returns a

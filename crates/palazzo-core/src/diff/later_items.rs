@@ -22,6 +22,9 @@ pub struct LaterItems<'a> {
     pub(super) rooms: BTreeMap<&'a RoomId, &'a RoomId>,
     pub(super) scrolls: BTreeMap<&'a ScrollId, &'a ScrollId>,
     pub(super) entities: BTreeMap<EntityName<'a>, EntityName<'a>>,
+    /// The present names of the entities that are gone by name, by id; another entity may have had
+    /// the name before.
+    names_by_id: BTreeMap<Ulid, &'a str>,
 }
 
 impl<'a> LaterItems<'a> {
@@ -37,8 +40,16 @@ impl<'a> LaterItems<'a> {
         let new = now.scroll_files().filter(|(_, it)| was.scroll(it).is_none());
         let identity = |(_, it): (&str, &'a ScrollId)| (it, it.id);
         let scrolls = pair_items(gone.map(identity), new.map(identity));
-        let entities = find_renamed_entities(&was.graph, &now.graph, is_new);
-        Self { was, now, rooms, scrolls, entities }
+        let all = was.graph.entities_and_loose_ends();
+        let gone: Vec<_> = all.filter(|it| now.graph.file_of(it).is_none()).collect();
+        let ids: BTreeSet<Ulid> = gone.iter().filter_map(|it| it.id).collect();
+        let known_id = |it: &Entity| it.id.filter(|it| ids.contains(it));
+        let with_ids = now.graph.entities_and_loose_ends().filter(|it| known_id(it).is_some());
+        let with_ids: Vec<_> = with_ids.collect();
+        let names_by_id = with_ids.iter().filter(|it| it.is_defined);
+        let names_by_id = names_by_id.filter_map(|it| Some((it.id?, it.name.as_str()))).collect();
+        let entities = find_renamed_entities((&was.graph, &gone), (&now.graph, &with_ids), is_new);
+        Self { was, now, rooms, scrolls, entities, names_by_id }
     }
 
     /// Returns where an item is now; `None` if it is gone.
@@ -51,8 +62,9 @@ impl<'a> LaterItems<'a> {
             ItemId::Scroll(which) => Some(ItemId::Scroll((*self.scrolls.get(which)?).clone())),
             ItemId::Entity(name) if now.graph.get(name).is_some() => Some(item.clone()),
             ItemId::Entity(name) => {
-                let (name, _) = self.entities.get(&(name.as_str(), true))?;
-                Some(ItemId::Entity((*name).to_owned()))
+                let renamed = self.entities.get(&(name.as_str(), true)).map(|it| it.0);
+                let by_id = || self.names_by_id.get(&was.graph.get(name)?.id?).copied();
+                Some(ItemId::Entity(renamed.or_else(by_id)?.to_owned()))
             }
             ItemId::Genus(name) => {
                 let file = was.graph.file_of_genus_definition(name)?;
@@ -66,23 +78,22 @@ impl<'a> LaterItems<'a> {
     }
 }
 
+/// Pairs the entities of `was` that are gone with new ones: those of `now` with the id of one, and
+/// those in the file of one without an id.
 fn find_renamed_entities<'a>(
-    was: &'a Graph,
-    now: &'a Graph,
+    (was, gone): (&'a Graph, &[&'a Entity]),
+    (now, with_ids): (&'a Graph, &[&'a Entity]),
     is_new: impl Fn(&ItemId) -> bool,
 ) -> BTreeMap<EntityName<'a>, EntityName<'a>> {
-    let all = was.entities_and_loose_ends();
-    let gone: Vec<_> = all.filter(|it| now.file_of(it).is_none()).collect();
-    let ids: BTreeSet<Ulid> = gone.iter().filter_map(|it| it.id).collect();
-    let known_id = |it: &Entity| it.id.filter(|it| ids.contains(it));
+    let known_ids: BTreeSet<Ulid> = gone.iter().filter_map(|it| it.id).collect();
     let identity = |graph: &'a Graph, it: &'a Entity| {
-        (entity_name(it), known_id(it).ok_or_else(|| graph.file_of(it)))
+        let id = it.id.filter(|it| known_ids.contains(it));
+        (entity_name(it), id.ok_or_else(|| graph.file_of(it)))
     };
-    let with_ids = now.entities_and_loose_ends().filter(|it| known_id(it).is_some());
     let without_ids = gone.iter().filter(|it| it.id.is_none());
     let in_files = without_ids.filter_map(|it| now.entity_in_file(was.file_of(it)?));
     let in_files = in_files.filter(|it| is_new(&ItemId::Entity(it.name.clone())));
-    let new = with_ids.chain(in_files).filter(|it| was.file_of(it).is_none());
+    let new = with_ids.iter().copied().chain(in_files).filter(|it| was.file_of(it).is_none());
     pair_items(gone.iter().map(|it| identity(was, it)), new.map(|it| identity(now, it)))
 }
 
@@ -174,5 +185,20 @@ mod tests {
             let item = ItemId::Entity("A".to_owned());
             assert_eq!(LaterItems::new(&was, &now, |_| true).find(&item), Some(item));
         }
+    }
+
+    #[test]
+    fn an_entity_keeps_its_id_under_a_name_that_another_had_before() {
+        let other = ID.replace('X', "Y");
+        let was = [("entities/a.yaml", format!("{ID}name: A\ngenus: Claim\n"))];
+        let was = [was[0].clone(), ("entities/b.yaml", format!("{other}name: B\ngenus: Claim\n"))];
+        let now = ("entities/a.yaml", format!("{ID}name: B\ngenus: Claim\n"));
+        let (was, now) =
+            (was.each_ref().map(|it| (it.0, it.1.as_str())), [(now.0, now.1.as_str())]);
+        let (was, now) = (palace(&was), palace(&now));
+        let later = LaterItems::new(&was, &now, |_| true);
+        let entity = |name: &str| ItemId::Entity(name.to_owned());
+        assert_eq!(later.find(&entity("A")), Some(entity("B")));
+        assert_eq!(later.find(&entity("B")), Some(entity("B")));
     }
 }

@@ -190,11 +190,18 @@ fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
     drawers.rooms().filter(is_named).cloned().collect()
 }
 
-/// Returns the refusal for a room that does not exist, or whose file is broken.
+/// Returns the refusal for a room that does not exist, or whose file is broken. It suggests slugs,
+/// for callers that take nothing else.
 pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
     match open.file_error(&room_path(id)) {
         Some(finding) => Refusal::UnreadableFile(finding.clone().into()),
-        None => RoomsMeant::Built.unknown_room_refusal(&open.palace, id.to_string()),
+        None => {
+            let rooms = || open.palace.rooms().map(|(id, _)| id);
+            let meant = did_you_mean(id.slug.as_str(), rooms().map(|it| it.slug.as_str()));
+            let meant = meant.map(str::to_owned);
+            let rooms = rooms().take(MAX_SUGGESTED_ROOMS).map(ToString::to_string).collect();
+            Refusal::NoSuchRoom { asked: id.to_string(), meant, rooms }
+        }
     }
 }
 
@@ -451,6 +458,14 @@ mod tests {
         let [change, visit] = meant("attic");
         assert!(change.starts_with("no room is called `attic`"), "{change}");
         assert_eq!(visit, "attic");
+    }
+
+    #[test]
+    fn a_caller_that_takes_only_slugs_gets_only_slugs_suggested() {
+        let rooms = [("rooms/ren.yaml", "name: Attic\ndescription: Dusty.\n")];
+        let refusal = TestHome::new(&rooms)
+            .run(|it| require_room(it.palace, &"attic".parse().unwrap()).unwrap_err().to_string());
+        assert_eq!(refusal, "no room is called `attic`; existing rooms include `ren`");
     }
 
     fn inside(path: &str) -> String {

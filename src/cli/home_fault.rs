@@ -1,4 +1,4 @@
-//! Why a path cannot be the home.
+//! Explains why a path cannot be the home.
 
 use std::path::{Component, Path};
 

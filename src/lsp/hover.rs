@@ -1,4 +1,4 @@
-//! What is shown about the symbol under the pointer.
+//! Answers hover requests: describes the symbol under the pointer.
 
 use gen_lsp_types::{Contents, Hover, HoverParams};
 

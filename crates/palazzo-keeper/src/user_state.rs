@@ -1,5 +1,5 @@
-//! What this program remembers for the user outside of palaces: the last home, and what
-//! `palazzo setup` has written into the configurations of clients.
+//! Remembers, outside of palaces, the last home of the user, and what `palazzo setup` has written into
+//! the configurations of clients.
 
 use std::path::{Path, PathBuf};
 

@@ -42,10 +42,7 @@ impl<'a> LaterItems<'a> {
         let scrolls = pair_items(gone.map(identity), new.map(identity));
         let all = was.graph.entities_and_loose_ends();
         let gone: Vec<_> = all.filter(|it| now.graph.file_of(it).is_none()).collect();
-        let ids: BTreeSet<Ulid> = gone.iter().filter_map(|it| it.id).collect();
-        let known_id = |it: &Entity| it.id.filter(|it| ids.contains(it));
-        let with_ids = now.graph.entities_and_loose_ends().filter(|it| known_id(it).is_some());
-        let with_ids: Vec<_> = with_ids.collect();
+        let with_ids = entities_with_ids_of(&gone, &now.graph);
         let names_by_id = with_ids.iter().filter(|it| it.is_defined);
         let names_by_id = names_by_id.filter_map(|it| Some((it.id?, it.name.as_str()))).collect();
         let entities = find_renamed_entities((&was.graph, &gone), (&now.graph, &with_ids), is_new);
@@ -76,6 +73,17 @@ impl<'a> LaterItems<'a> {
             | ItemId::Process(file) => now.item_of_kind_in_file(item.kind(), file),
         }
     }
+}
+
+/// Lists the entities of `now` that have the id of one that is gone. Only if there is one, all are
+/// searched.
+fn entities_with_ids_of<'a>(gone: &[&Entity], now: &'a Graph) -> Vec<&'a Entity> {
+    let ids: BTreeSet<Ulid> = gone.iter().filter_map(|it| it.id).collect();
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let has_known_id = |it: &&Entity| it.id.is_some_and(|it| ids.contains(&it));
+    now.entities_and_loose_ends().filter(has_known_id).collect()
 }
 
 /// Pairs the entities of `was` that are gone with new ones: those of `now` with the id of one, and

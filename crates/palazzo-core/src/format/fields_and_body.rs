@@ -1,5 +1,5 @@
-//! Files as trees of values, for merging: with all keys, also those that this version does not
-//! know, and without regard to layout and comments.
+//! The fields and the body of a file, for merging: with all keys, also those that this version does
+//! not know, and without regard to layout and comments.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};

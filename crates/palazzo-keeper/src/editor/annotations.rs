@@ -1,5 +1,5 @@
-//! What an editor shows beside the lines of a file: counts of what leads to its item, names of what
-//! it mentions, and links.
+//! Lists the annotations that an editor shows in a file: how many references lead to its item, the
+//! names of what it mentions, and links.
 
 use crate::editor::EditorPalace;
 use crate::editor::symbol::Symbol;

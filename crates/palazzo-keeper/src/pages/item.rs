@@ -1,4 +1,4 @@
-//! What the pages of single items show: scrolls, entities, drawers, tasks and others.
+//! Collects the content of the pages of single items: scrolls, entities, drawers, tasks and others.
 
 use crate::Refusal;
 use crate::graph::describe::entity_view;

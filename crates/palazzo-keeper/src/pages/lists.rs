@@ -1,4 +1,4 @@
-//! What the pages show that list: rooms and entities, search results, findings, tasks.
+//! Collects the content of the pages with lists: rooms and entities, search results, findings, tasks.
 
 use crate::Refusal;
 use crate::conflicts::list_conflicts;

@@ -1,4 +1,4 @@
-//! What the page of the map shows; the map is also a view for clients that show views.
+//! Collects the content of the page with the map, and of the map as a view for MCP clients.
 
 use std::sync::Arc;
 

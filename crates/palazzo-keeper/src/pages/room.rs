@@ -1,4 +1,4 @@
-//! What the pages of rooms show.
+//! Collects the content of the pages of rooms.
 
 use std::collections::BTreeSet;
 

@@ -47,9 +47,10 @@ impl ResolvedItem {
     }
 }
 
-/// Finds an item: a file by its path, in the palace or with the palace's folder, a room by slug or name, a scroll by id or title, an entity by
-/// name or former name, a task by title, a process by name, a drawer by id. Exact matches take
-/// precedence over matches in another case, these over former names, genera and deleted items.
+/// Finds an item: a file by its path, in the palace or with the palace's folder, a room by slug or
+/// name, a scroll by id or title, an entity by name or former name, a task by title, a process by
+/// name, a drawer by id. Exact matches take precedence over matches in another case, these over
+/// former names, genera and deleted items.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     let name = name.trim();
     let mut items = present_items_named(open, name);
@@ -86,8 +87,8 @@ pub(crate) fn resolve_room(
         RoomsMeant::Built => reference.map(|it| palace.resolve_present_room(&it, None)),
         RoomsMeant::WaysFrom(here) => reference.map(|it| palace.resolve_room(&it, Some(here))),
     };
-    if let Some(Ok(room)) =
-        by_slug.as_ref().filter(|it| it.as_ref().is_ok_and(|it| meant.include(palace, it)))
+    if let Some(Ok(room)) = &by_slug
+        && meant.include(palace, room)
     {
         return Ok(room.clone());
     }

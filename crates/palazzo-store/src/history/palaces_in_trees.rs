@@ -1,4 +1,4 @@
-//! Tells the files of palaces from the other files of a repository, and lists these.
+//! Finds the palace to which a path in a tree of git belongs, and lists the paths outside of palaces.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

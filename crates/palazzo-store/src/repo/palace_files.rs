@@ -1,4 +1,4 @@
-//! Tells which files belong to a palace, lists and reads them, and reports those that cannot be used.
+//! Decides which files belong to a palace. Lists and reads them, and reports those that cannot be used.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};

@@ -93,7 +93,7 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("hyper_util", &["web"]),
     ("governor", &["web"]),
     ("subtle", &["web"]),
-    ("pulldown_cmark", &["render", "view"]),
+    ("pulldown_cmark", &["format", "render", "view"]),
     ("maud", &["keeper", "view"]),
     ("::now()", &["cli", "store", "watch"]),
     ("Utc::now", &["cli"]),

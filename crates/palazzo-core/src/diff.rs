@@ -256,12 +256,20 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
         ("silence", silenced(was), silenced(now)),
         ("stale_fact_days", number(was.stale_fact_days), number(now.stale_fact_days)),
         ("model", was.model.clone(), now.model.clone()),
+        ("folder", note_folders(was), note_folders(now)),
         ("template", description(was), description(now)),
     ];
     let values = values
         .into_iter()
         .filter_map(|(of, was, now)| value_change(of, was.as_deref(), now.as_deref()));
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
+}
+
+/// Lists the folders of notes, each with its wing.
+fn note_folders(settings: &Settings) -> Option<String> {
+    let folders = settings.note_folders.iter();
+    let folders = folders.map(|it| format!("{} as {}", it.path_in_settings(), it.wing));
+    none_if_empty(&folders.collect::<Vec<_>>().join(", ")).map(str::to_owned)
 }
 
 /// Returns the differences of the drawer in a file.

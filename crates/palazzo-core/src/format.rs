@@ -19,6 +19,7 @@ mod items;
 mod merge_conflict;
 mod missing_comments;
 mod name_edits;
+mod note_links;
 mod parsed_file;
 mod paths;
 mod positions;
@@ -50,6 +51,7 @@ pub use items::{file_of_item, item_in_file, item_or_settings_in_file};
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
+pub use note_links::{NoteLink, NoteLinkTarget, NoteLinks};
 pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
     PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder, file_kind,
@@ -79,10 +81,20 @@ use crate::model::{
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
-    let mut palace = Palace::new(Settings::with_name(name));
-    let zone = files.get(PalacePath::SETTINGS_FILE).map(|it| time_zone_of_settings(it));
-    let zone = zone.unwrap_or_default();
-    let parse = |path: &str, text: &str| parse_file_in_zone(path, text, &zone);
+    parse_files_of_palace(&Settings::with_name(name), files)
+}
+
+/// Parses some files of a palace; its settings are `settings`, unless `palace.toml` is among the files.
+pub fn parse_files_of_palace(settings: &Settings, files: &Files) -> (Palace, Vec<Diagnostic>) {
+    let mut palace = Palace::new(settings.clone());
+    let own = files.get(PalacePath::SETTINGS_FILE).and_then(|it| parse_settings(it));
+    let mut own = own.unwrap_or_else(|| settings.clone());
+    // The notes of a part of the files are those of the whole palace.
+    if !settings.note_folders.is_empty() {
+        own.note_folders = settings.note_folders.clone();
+    }
+    let settings = own;
+    let parse = |path: &str, text: &str| parse_file_with_settings(path, text, &settings);
     let parsed: Vec<_> =
         files.par_iter().map(|(path, text)| (path, text, parse(path, text))).collect();
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
@@ -107,12 +119,12 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
 
 /// Parses the text of one file on its own. Times that name no zone are read in UTC.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
-    parse_file_in_zone(path, text, &TimeZone::UTC)
+    parse_file_with_parser(FileParser::new(path), text)
 }
 
-/// Parses the text of one file on its own; `zone` is that of times that name none.
-pub fn parse_file_in_zone(path: &str, text: &str, zone: &TimeZone) -> ParsedFile {
-    parse_file_with_parser(FileParser::new(path).in_zone(zone), text)
+/// Parses the text of one file of a palace with these settings.
+pub fn parse_file_with_settings(path: &str, text: &str, settings: &Settings) -> ParsedFile {
+    parse_file_with_parser(FileParser::new(path).with_settings(settings), text)
 }
 
 fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
@@ -151,10 +163,17 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
         Ok(PalacePath::Conflict) => {
             conflict::parse_conflict(&mut reader, text).map(|it| ParsedItem::Conflict(Box::new(it)))
         }
-        Ok(PalacePath::Other) => None,
+        Ok(PalacePath::Other) => parse_note(&reader, text),
         Err(finding) => return ParsedFile { item: None, findings: vec![finding] },
     };
     ParsedFile { item, findings: reader.into_findings() }
+}
+
+/// Parses a note; `None`: the file is none.
+fn parse_note(reader: &FileParser<'_>, text: &str) -> Option<ParsedItem> {
+    let (path, zone) = (reader.path(), reader.zone());
+    let room = reader.note_folders().room_of_note(path)?;
+    Some(ParsedItem::Drawer(room, drawer::parse_note(path, text, zone)))
 }
 
 /// Returns the other file that has the id or the name of the item in a text at `path`, in any room.
@@ -263,11 +282,6 @@ pub fn serialize_drawer(drawer: &Drawer) -> String {
 /// Writes a diary entry.
 pub fn serialize_diary_entry(entry: &DiaryEntry) -> String {
     diary::serialize_diary_entry(entry)
-}
-
-/// Returns the zone of times and days in files that name none: `[time] zone` of `palace.toml`, else UTC.
-pub fn time_zone_of_settings(settings: &str) -> TimeZone {
-    parse_settings(settings).unwrap_or_else(|| Settings::with_name("")).time_zone
 }
 
 /// Parses a `palace.toml` on its own.

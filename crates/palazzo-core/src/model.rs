@@ -54,6 +54,7 @@ pub use crate::model::history::visit::{
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
+pub use crate::model::settings::note_folder::{NoteFolder, NoteFolders, NotePatterns};
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
@@ -78,7 +79,7 @@ pub use drawer::{
 };
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
-pub use file_kind::FileKind;
+pub use file_kind::{FileKind, PALACE_FOLDERS};
 pub use git_url::{GitUrl, GitUrlError};
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};

@@ -5,7 +5,7 @@ use ulid::Ulid;
 
 use crate::history::item_diffs::{added_item, compare_items_in_files, ids_of_replaced_scrolls};
 use palazzo_core::format::PalacePath;
-use palazzo_core::model::{FileContent, FileDiff, ItemDiff, ItemOrFile};
+use palazzo_core::model::{FileContent, FileDiff, ItemDiff, ItemOrFile, Settings};
 use palazzo_core::render;
 
 /// The folders whose files are recognised by their content, the strictest first.
@@ -53,7 +53,7 @@ pub fn compare_file_versions(
         let ids = ids_of_replaced_scrolls(&diffs).into_iter();
         let replaced = ids.filter_map(&scroll_beside);
         let replaced = replaced.map(|(name, text)| (format!("{folder}/{name}"), text));
-        compare_items_in_files(&diffs, &replaced.collect()).items
+        compare_items_in_files(&diffs, &replaced.collect(), &Settings::with_name("")).items
     };
     let compared = compared.map(compare);
     let is_palace_file = |items: &Vec<ItemDiff>| {
@@ -68,7 +68,7 @@ pub fn compare_file_versions(
 pub fn textconv_file(name: &str, text: &str) -> String {
     let file_name = name.rsplit('/').next().unwrap_or(name);
     let mut folders = FOLDERS.iter().map(|it| format!("{it}/{file_name}"));
-    let content = folders.find_map(|path| added_item(&path, text));
+    let content = folders.find_map(|path| added_item(&path, text, &Settings::with_name("")));
     content.map_or_else(|| text.to_owned(), |it| render::item_content(&it))
 }
 

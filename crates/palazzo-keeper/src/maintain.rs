@@ -1,6 +1,7 @@
 //! Maintenance of palaces: init, check, fix, fmt, doctor and trust.
 
 pub(crate) mod check;
+mod dead_note_links;
 pub(crate) mod doctor;
 pub(crate) mod fix;
 pub(crate) mod fix_renames_and_copies;

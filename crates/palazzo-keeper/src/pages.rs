@@ -219,7 +219,7 @@ fn proposal_content(page: &PageSession<'_, '_>, branch: &str) -> Result<PageCont
     let replaced = replaced_scroll_files(session.palace, base.as_ref(), &diffs)?;
     let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
     let content = ProposalPage {
-        items: compare_items_in_files(&diffs, &replaced).items,
+        items: compare_items_in_files(&diffs, &replaced, &session.palace.palace.settings).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         merge,

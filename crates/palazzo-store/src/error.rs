@@ -65,6 +65,15 @@ pub enum Error {
         /// The reason.
         why: &'static str,
     },
+    /// A note would be changed.
+    #[error(
+        "{} is read in place, and Palazzo changes no notes: change the file itself",
+        quoted(path)
+    )]
+    ReadInPlace {
+        /// The path from the palace.
+        path: String,
+    },
     /// The palace, or a folder above it, is a symbolic link.
     #[error("`{}` is a symbolic link; Palazzo follows none below the home", path_text(place))]
     SymbolicLink {

@@ -291,6 +291,9 @@ impl Store {
             Source::Disk => None,
             Source::Branch(branch) => Some(branch.as_ref()),
         };
+        if let Some(edit) = change.edits.iter().find(|it| self.is_note(&it.path)) {
+            return Err(Error::ReadInPlace { path: edit.path.clone() });
+        }
         self.repository.reject_forbidden()?;
         let outcome = self.writer.apply_change(&self.repository, branch, change);
         // What follows in this call may read what was not fit to be written.

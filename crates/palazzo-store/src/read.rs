@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::repo::note_files;
 use crate::repo::palace_files::{self, CONFLICTS_FOLDER, PalaceListing};
 use crate::repo::paths;
 use crate::{Error, FileStamp, FileStamps, ReadResult, Source, Store};
-use palazzo_core::model::{Diagnostic, Files};
+use palazzo_core::model::{Diagnostic, Files, NoteFolders};
 
 impl Store {
     /// Reads all files of a store that reads from a commit or a branch; unreadable files are left
@@ -30,8 +31,9 @@ impl Store {
     ) -> Result<(FileStamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
         self.repository.reject_symlinked_palace()?;
         self.repository.note_palace_existence();
-        let PalaceListing { stamps, findings, temporaries } =
+        let PalaceListing { mut stamps, mut findings, temporaries } =
             palace_files::list_files(&self.repository.palace, "")?;
+        self.add_notes("", &mut stamps, &mut findings)?;
         Ok((stamps, findings, temporaries))
     }
 
@@ -42,8 +44,9 @@ impl Store {
         match &self.source {
             Source::Disk => {
                 self.repository.reject_symlinked_palace()?;
-                let PalaceListing { stamps, findings, .. } =
+                let PalaceListing { mut stamps, mut findings, .. } =
                     palace_files::list_files(&self.repository.palace, path)?;
+                self.add_notes(path, &mut stamps, &mut findings)?;
                 Ok((stamps, findings))
             }
             Source::Commit(_) => Ok((FileStamps::new(), Vec::new())),
@@ -77,7 +80,7 @@ impl Store {
         }
         self.repository.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
         match self.reads_disk() {
-            true => palace_files::read_file(&self.repository.palace, path),
+            true => self.repository.read_file(path),
             false => {
                 let read = self.retry_branch_read(|| match self.head()? {
                     Some(commit) => self.read_file_at(&commit, path),
@@ -94,8 +97,66 @@ impl Store {
         if !self.reads_disk() || self.open_buffers.contains_key(path) {
             return None;
         }
+        if self.is_note(path) {
+            let repository = self.repository().ok()??;
+            return FileStamp::from_path(&repository.work.join(repository.path_of_file(path)));
+        }
         self.repository.reject_symlinked_palace().and_then(|()| paths::check_path(path)).ok()?;
         FileStamp::from_path(&self.repository.palace.join(path))
+    }
+
+    /// Sets the folders of Markdown files that are listed and read like palace files: notes. They are
+    /// never changed. Only the repository of the palace has notes.
+    pub fn set_note_folders(&self, folders: &NoteFolders) {
+        self.repository.set_note_folders(folders);
+    }
+
+    /// Returns whether the file at `path` is a note.
+    pub fn is_note(&self, path: &str) -> bool {
+        self.repository.note_folders().contains(path)
+    }
+
+    /// Lists the folders of notes that exist, with all folders in them, by their paths from the
+    /// palace.
+    pub fn existing_note_folders(&self) -> Vec<String> {
+        match (self.repository.note_folders().is_empty(), self.repository()) {
+            (false, Ok(Some(it))) => {
+                note_files::list_notes(&it.work, &it.note_folders(), "").folders
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Lists all notes, and reports folders and files that cannot be used.
+    pub fn list_notes(&self) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
+        let (mut stamps, mut findings) = (FileStamps::new(), Vec::new());
+        if self.reads_disk() {
+            self.add_notes("", &mut stamps, &mut findings)?;
+        } else {
+            (stamps, findings) = self.list_files("")?;
+            stamps.retain(|path, _| self.is_note(path));
+            findings.retain(|it| self.is_note(&it.file));
+        }
+        Ok((stamps, findings))
+    }
+
+    /// Adds the notes at or below `path`.
+    fn add_notes(
+        &self,
+        path: &str,
+        stamps: &mut FileStamps,
+        findings: &mut Vec<Diagnostic>,
+    ) -> Result<(), Error> {
+        if self.repository.note_folders().is_empty() {
+            return Ok(());
+        }
+        if let Some(repository) = self.repository()? {
+            let folders = repository.note_folders();
+            let notes = note_files::list_notes(&repository.work, &folders, path);
+            stamps.extend(notes.stamps);
+            findings.extend(notes.findings);
+        }
+        Ok(())
     }
 
     /// Counts the conflicts that are recorded in the palace.

@@ -16,6 +16,8 @@ pub(crate) mod ignore_rules;
 pub(crate) mod index_file;
 pub(crate) mod line_endings;
 pub(crate) mod network_fs;
+pub(crate) mod note_files;
+pub(crate) mod note_folders;
 pub(crate) mod operation;
 pub(crate) mod palace_files;
 pub(crate) mod palace_repository;

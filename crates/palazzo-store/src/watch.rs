@@ -29,14 +29,15 @@ const COOKIE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The path of the palace root, which stands for everything.
 const WHOLE_PALACE: &str = "";
 
-/// Watches one palace: its own folder, and recursively the palace folders in it.
+/// Watches one palace: its own folder, recursively the palace folders in it, and each folder with
+/// notes.
 ///
 /// Neither other folders beside them nor `.git` are watched, because a palace may be the root of a
 /// large repository.
 pub struct PalaceWatcher {
     root: PathBuf,
     root_inode: Option<u64>,
-    watched_folders: Vec<&'static str>,
+    watched_folders: WatchedFolders,
     queue: Arc<ChangeQueue>,
     watcher: Option<RecommendedWatcher>,
     cookie: Option<Cookie>,
@@ -44,6 +45,15 @@ pub struct PalaceWatcher {
     warn: fn(&str),
     poller: Option<Poller>,
     polling_reason: Option<String>,
+}
+
+/// The folders that are watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchedFolders {
+    /// The palace folders that exist, with all that is in them.
+    pub palace: Vec<&'static str>,
+    /// The folders with notes that exist, by their paths from the palace, without what is in them.
+    pub notes: Vec<String>,
 }
 
 /// The callbacks of a watch, and what is known of the file system.
@@ -76,6 +86,8 @@ struct ChangeQueue {
     pending: Mutex<PendingPaths>,
     cookie_seen: Condvar,
     wake: WakeCallback,
+    /// The watched folders with notes, by their paths from the palace.
+    note_folders: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Default)]
@@ -98,11 +110,12 @@ impl PalaceWatcher {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let Callbacks { poll, wake, warn, network_file_system } = callbacks;
         let pending = Mutex::new(PendingPaths::default());
-        let queue = Arc::new(ChangeQueue { pending, cookie_seen: Condvar::new(), wake });
+        let (cookie_seen, note_folders) = (Condvar::new(), Mutex::default());
+        let queue = Arc::new(ChangeQueue { pending, cookie_seen, wake, note_folders });
         let mut watch = Self {
             root,
             root_inode: None,
-            watched_folders: Vec::new(),
+            watched_folders: WatchedFolders::default(),
             queue,
             watcher: None,
             cookie: None,
@@ -134,27 +147,30 @@ impl PalaceWatcher {
     /// complete before this call.
     ///
     /// `root_inode` distinguishes the palace's folder from a later one at the same path; `folders`
-    /// returns the names of those palace folders that exist.
+    /// returns the folders that exist now.
     pub fn take_changes(
         &mut self,
         root_inode: Option<u64>,
-        folders: impl FnOnce() -> Vec<&'static str>,
+        folders: impl FnOnce() -> WatchedFolders,
     ) -> Vec<ChangedPath> {
         self.wait_for_queued_events();
         let mut pending = self.queue.lock_pending();
         let (mut changed, settled) = pending.take_ready();
         let gone = std::mem::take(&mut pending.gone);
-        let mut new_names = std::mem::take(&mut pending.new_names).into_iter();
+        let new_names = std::mem::take(&mut pending.new_names);
         drop(pending);
         if root_inode != self.root_inode {
             changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
         // The watcher adds folders below the palace folders by itself, but not the palace folders.
         let top: Vec<_> = changed.iter().filter(|path| !path.contains('/')).collect();
-        if !top.is_empty() {
+        let has_new_note_folder = new_names.iter().any(|it| self.is_new_note_folder(it));
+        if !top.is_empty() || has_new_note_folder {
             let folders = folders();
-            let is_one = |it: &str| folders.contains(&it) || self.watched_folders.contains(&it);
-            if top.iter().any(|it| *it == WHOLE_PALACE || is_one(it)) {
+            let is_one = |it: &str| {
+                folders.palace.contains(&it) || self.watched_folders.palace.contains(&it)
+            };
+            if has_new_note_folder || top.iter().any(|it| *it == WHOLE_PALACE || is_one(it)) {
                 self.root_inode = root_inode;
                 self.watch_folders(folders);
                 // Changes between the removal and the new watch were missed.
@@ -168,7 +184,7 @@ impl PalaceWatcher {
         }
         let has_new_folder = !cfg!(target_os = "linux")
             || changed.contains(WHOLE_PALACE)
-            || new_names.any(|path| self.is_folder(&path));
+            || new_names.iter().any(|path| self.is_folder(path));
         if let (true, Some(watcher)) = (has_new_folder, &mut self.watcher) {
             // The watcher replies after it has processed all events so far, so a folder that was
             // just created is watched by now: the caller finds the files that were put there
@@ -208,14 +224,18 @@ impl PalaceWatcher {
         self.polling_reason.as_deref()
     }
 
-    /// Watches the palace folders that exist now.
-    fn watch_folders(&mut self, folders: Vec<&'static str>) {
+    /// Watches the folders that exist now.
+    fn watch_folders(&mut self, folders: WatchedFolders) {
+        *self.queue.lock_note_folders() = folders.notes.iter().cloned().collect();
         let Some(watcher) = &mut self.watcher else { return };
         // The parent folder reports when the palace itself is removed or created again.
         let here = self.root.parent().into_iter().chain([self.root.as_path()]);
-        let here = here.map(|it| (it.to_owned(), RecursiveMode::NonRecursive));
-        let below = folders.iter().map(|it| (self.root.join(it), RecursiveMode::Recursive));
-        for (place, mode) in here.chain(below) {
+        let notes = folders.notes.iter().map(|it| normalize(&self.root.join(it)));
+        // Of two watches of one folder, the system reports events to the later one only.
+        let single: BTreeSet<_> = here.map(Path::to_owned).chain(notes).collect();
+        let single = single.into_iter().map(|it| (it, RecursiveMode::NonRecursive));
+        let below = folders.palace.iter().map(|it| (self.root.join(it), RecursiveMode::Recursive));
+        for (place, mode) in single.chain(below) {
             // Another folder may have replaced the watched one.
             drop(watcher.unwatch(&place));
             self.queue.note_limit(watcher.watch(&place, mode));
@@ -234,6 +254,13 @@ impl PalaceWatcher {
             let place = self.root.join(path);
             self.queue.note_limit(watcher.watch(&place, RecursiveMode::Recursive));
         }
+    }
+
+    /// Returns whether a path that has just got its name is a folder in one with notes.
+    fn is_new_note_folder(&self, path: &str) -> bool {
+        let parent = path.rsplit_once('/').map_or(WHOLE_PALACE, |(parent, _)| parent);
+        let notes = &self.watched_folders.notes;
+        notes.iter().any(|it| it == parent) && self.is_folder(path)
     }
 
     fn is_folder(&self, path: &str) -> bool {
@@ -289,6 +316,17 @@ impl std::fmt::Debug for PalaceWatcher {
 impl ChangeQueue {
     fn lock_pending(&self) -> MutexGuard<'_, PendingPaths> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_note_folders(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.note_folders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Converts the place of an event to a path from the palace; `None`: it can be neither a palace file
+    /// nor a note.
+    fn path_of_event(&self, root: &Path, place: &Path) -> Option<String> {
+        path_inside_palace(root, place)
+            .or_else(|| path_of_note(root, place, &self.lock_note_folders()))
     }
 
     /// Notes if a folder could not be watched because there are too many. That it is gone by now, its
@@ -348,7 +386,7 @@ impl ChangeQueue {
             }
             Ok(event) if self.is_cookie_event(&event) => self.mark_cookie_seen(),
             Ok(event) if is_content_change(event.kind) => {
-                let paths = || event.paths.iter().filter_map(|it| path_inside_palace(root, it));
+                let paths = || event.paths.iter().filter_map(|it| self.path_of_event(root, it));
                 match event.kind {
                     EventKind::Remove(_) => self.lock_pending().gone.extend(paths()),
                     EventKind::Create(kind) if kind != CreateKind::File => {
@@ -475,8 +513,27 @@ fn path_inside_palace(root: &Path, place: &Path) -> Option<String> {
     if root.starts_with(place) {
         return Some(WHOLE_PALACE.to_owned());
     }
+    visible_path(place.strip_prefix(root).ok()?)
+}
+
+/// Converts an absolute path outside the palace to the path of a note, from the palace; `None`: the path
+/// is not in one of `folders`.
+fn path_of_note(root: &Path, place: &Path, folders: &BTreeSet<String>) -> Option<String> {
+    for (above, folder) in root.ancestors().enumerate().skip(1) {
+        let Ok(below) = place.strip_prefix(folder) else { continue };
+        let up = vec![".."; above].join("/");
+        let path = visible_path(below)?;
+        let path = if path.is_empty() { up } else { format!("{up}/{path}") };
+        let parent = path.rsplit_once('/').map_or(path.as_str(), |(parent, _)| parent);
+        return folders.contains(parent).then_some(path);
+    }
+    None
+}
+
+/// Returns a path with `/` between the names; `None`: it is hidden, or that of a backup.
+fn visible_path(path: &Path) -> Option<String> {
     let mut names = Vec::new();
-    for name in place.strip_prefix(root).ok()? {
+    for name in path {
         // If a name is not Unicode, the event is attributed to its folder.
         let Some(name) = name.to_str() else { break };
         if name.starts_with('.') {
@@ -487,6 +544,18 @@ fn path_inside_palace(root: &Path, place: &Path) -> Option<String> {
     // Backup files that editors create.
     let is_backup = names.last().is_some_and(|it| it.ends_with('~'));
     (!is_backup).then(|| names.join("/"))
+}
+
+/// Removes `..` from an absolute path, without a look at the disk.
+fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(normal.pop()),
+            part => normal.push(part),
+        }
+    }
+    normal
 }
 
 #[cfg(test)]
@@ -516,7 +585,8 @@ mod tests {
 
     fn taken_paths(watch: &mut PalaceWatcher) -> Vec<String> {
         let shown = |it: ChangedPath| it.path + if it.is_quiet { " (settled)" } else { "" };
-        watch.take_changes(Some(1), || vec!["rooms"]).into_iter().map(shown).collect()
+        let folders = || WatchedFolders { palace: vec!["rooms"], notes: Vec::new() };
+        watch.take_changes(Some(1), folders).into_iter().map(shown).collect()
     }
 
     #[test]
@@ -536,6 +606,24 @@ mod tests {
             "/home/keep/rooms/hall.yaml~",
         ] {
             assert_eq!(mapped(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn events_in_folders_with_notes_are_mapped_to_paths_from_the_palace() {
+        let folders = ["..", "../notes/log", "../../wiki"].map(str::to_owned).into_iter().collect();
+        let mapped =
+            |path: &str| path_of_note(Path::new("/home/in/keep"), Path::new(path), &folders);
+        for (place, path) in [
+            ("/home/in/a.md", Some("../a.md")),
+            ("/home/in/notes/log/a.md", Some("../notes/log/a.md")),
+            ("/home/wiki/a.md", Some("../../wiki/a.md")),
+            ("/home/in/notes", Some("../notes")),
+            ("/home/in/notes/a.md", None),
+            ("/home/wiki/.obsidian", None),
+            ("/home/a.md", None),
+        ] {
+            assert_eq!(mapped(place).as_deref(), path, "{place}");
         }
     }
 

@@ -72,7 +72,9 @@ impl PalaceCheck<'_> {
         for room in drawers.rooms() {
             let folders = room.wing.as_ref().and_then(|it| drawers.wing_name(it));
             let Some((wing, name)) = folders.zip(drawers.room_name(room)) else { continue };
-            for (file, _) in drawers.drawers_in_room(room) {
+            let filed = drawers.drawers_in_room(room);
+            let is_note = |file: &str| self.palace.settings.note_folders.contains(file);
+            for (file, _) in filed.filter(|(file, _)| !is_note(file)) {
                 let Some(DisplayWingRoom { wing: its_wing, room: its_room }) =
                     drawers.wing_room_of_file(file)
                 else {

@@ -23,13 +23,15 @@ pub struct PalaceCheck<'a> {
 }
 
 impl PalaceCheck<'_> {
-    /// Returns the files of scrolls, entities, drawers, tasks and processes: their names need not
-    /// be slugs.
+    /// Returns the files of scrolls, entities, drawers, tasks and processes, whose names need not be
+    /// slugs. Notes are none: other programs name them.
     pub(super) fn files_with_free_names(&self) -> impl Iterator<Item = &str> {
         let palace = self.palace;
         let scrolls = palace.scroll_files().map(|(file, _)| file);
         let entities = palace.graph.entities_with_files().map(|(file, _)| file);
+        let is_note = |file: &str| palace.settings.note_folders.contains(file);
         let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.drawers_in_room(it));
+        let drawers = drawers.filter(move |(file, _)| !is_note(file));
         let work = palace.tasks.keys().chain(palace.processes.keys());
         let files = scrolls.chain(entities).chain(drawers.map(|(file, _)| file));
         files.chain(work.map(String::as_str))

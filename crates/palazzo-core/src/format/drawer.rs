@@ -41,6 +41,11 @@ pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str)
     Drawer { id, filed_under, title, labels, source, by, filed, text: drawer.text }
 }
 
+/// Parses a note, a Markdown file of another program: all of it is text, whatever its keys are called.
+pub(super) fn parse_note(file: &str, whole: &str, zone: &TimeZone) -> Drawer {
+    drawer_without_front_matter(file, whole, zone)
+}
+
 /// Returns whether a drawer file has front matter that Palazzo may write in its own form: no key of
 /// it belongs to another program.
 pub(super) fn has_only_own_keys(file: &str, whole: &str) -> bool {

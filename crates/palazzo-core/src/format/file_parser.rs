@@ -4,8 +4,8 @@ use ulid::Ulid;
 
 use crate::format::yaml::{MapKey, Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, Diagnostic, Position, RoomRef, Slug, TimeZone, did_you_mean, escape_unprintable, quoted,
-    typo_corrections,
+    Code, Diagnostic, NoteFolders, Position, RoomRef, Settings, Slug, TimeZone, did_you_mean,
+    escape_unprintable, quoted, typo_corrections,
 };
 
 /// Maximum number of findings per file; further ones appear when these are fixed.
@@ -17,6 +17,7 @@ const MAX_MESSAGE_CHARS: usize = 400;
 pub(crate) struct FileParser<'a> {
     file: &'a str,
     zone: TimeZone,
+    note_folders: NoteFolders,
     findings: Vec<Diagnostic>,
     finding_limit: usize,
 }
@@ -35,12 +36,29 @@ impl<'a> FileParser<'a> {
 
     /// Returns a parser with a limit on the number of findings.
     pub(crate) fn with_finding_limit(file: &'a str, limit: usize) -> Self {
-        Self { file, zone: TimeZone::UTC, findings: Vec::new(), finding_limit: limit }
+        Self {
+            file,
+            zone: TimeZone::UTC,
+            note_folders: NoteFolders::default(),
+            findings: Vec::new(),
+            finding_limit: limit,
+        }
     }
 
     /// Returns this parser with the zone of times that name none.
     pub(crate) fn in_zone(self, zone: &TimeZone) -> Self {
         Self { zone: zone.clone(), ..self }
+    }
+
+    /// Returns this parser with what the settings of the palace say of its files.
+    pub(crate) fn with_settings(self, settings: &Settings) -> Self {
+        let (zone, note_folders) = (settings.time_zone.clone(), settings.note_folders.clone());
+        Self { zone, note_folders, ..self }
+    }
+
+    /// Returns the folders whose Markdown files are drawers.
+    pub(crate) fn note_folders(&self) -> &NoteFolders {
+        &self.note_folders
     }
 
     /// Returns the zone of times that name none.

@@ -6,6 +6,10 @@ use crate::model::{FileKind, ItemId, ItemKind, ItemOrFile, Palace};
 
 /// Returns the item in a file; `None` if the palace has none there.
 pub fn item_in_file(palace: &Palace, path: &str) -> Option<ItemId> {
+    if PalacePath::parse(path) == Ok(PalacePath::Other) {
+        // A note.
+        return palace.item_of_kind_in_file(ItemKind::Drawer, path);
+    }
     let kind = match file_kind(path)? {
         FileKind::Room => match PalacePath::parse(path) {
             Ok(PalacePath::Room(id)) => return palace.room(&id).map(|_| ItemId::Room(id)),

@@ -165,14 +165,15 @@ pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
         }
         Ok(PalacePath::Room(id)) => palace.set_room(&id, None),
         Ok(PalacePath::Scroll(_)) => palace.remove_scroll(path),
-        Ok(PalacePath::Drawer(_)) => palace.drawers.remove(path),
+        // Other files may be notes.
+        Ok(PalacePath::Drawer(_) | PalacePath::Other) => palace.drawers.remove(path),
         Ok(PalacePath::Diary(_)) => palace.diaries.remove(path),
         Ok(PalacePath::Entity) => drop(palace.graph.set_file_entity(path, None)),
         Ok(PalacePath::Genus) => drop(palace.graph.set_genus_in_file(path, None)),
         Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
         Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
         Ok(PalacePath::Conflict) => drop(palace.conflicts.remove(path)),
-        Ok(PalacePath::Other) | Err(_) => {}
+        Err(_) => {}
     }
 }
 

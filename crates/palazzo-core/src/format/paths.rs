@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::format::front_matter;
 use crate::model::{
     Code, Diagnostic, Diaries, DiaryEntry, DisplayWingRoom, DocumentProperties, Drawer, Drawers,
-    Entity, FileKind, Graph, Palace, RoomId, Scroll, SideFile, Slug, SlugError, is_editor_file,
-    is_markdown_file, quoted_unless_plain, side_file,
+    Entity, FileKind, Graph, PALACE_FOLDERS, Palace, RoomId, Scroll, SideFile, Slug, SlugError,
+    is_editor_file, is_markdown_file, quoted_unless_plain, side_file,
 };
 
 /// Maximum number of files in a folder of entity files: changing one file in a flat folder of
@@ -15,19 +15,6 @@ const MAX_FOLDER_FILES: usize = 1_000;
 
 /// The wing or the room of drawers that are not in a folder of one.
 const TOP_FOLDER: &str = "notes";
-
-/// The folders with files of a palace.
-const FOLDERS: [&str; 9] = [
-    "rooms",
-    "scrolls",
-    "drawers",
-    "diary",
-    "entities",
-    "genera",
-    "tasks",
-    "processes",
-    "conflicts",
-];
 
 /// The kind of a file of a palace, from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -324,7 +311,7 @@ fn bad_name_finding(path: &str, err: &SlugError, hint: &str) -> Diagnostic {
 }
 
 fn check_is_no_editor_file(path: &str) -> Result<(), Diagnostic> {
-    let is_palace_file = path.split_once('/').is_some_and(|it| FOLDERS.contains(&it.0))
+    let is_palace_file = path.split_once('/').is_some_and(|it| PALACE_FOLDERS.contains(&it.0))
         && [".yaml", ".md"].iter().any(|it| path.ends_with(it));
     if !is_palace_file || !is_editor_file(path) {
         return Ok(());

@@ -1,6 +1,8 @@
 //! Parses and edits `palace.toml`, and recognises settings of a palace whose files may follow other
 //! rules than those of this program.
 
+mod note_folders;
+
 use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
@@ -34,7 +36,7 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     let root: &dyn TableLike = document.as_table();
     let known = [
         "format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "time",
-        "template",
+        "folder", "template",
     ];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some(format) = root.get(FORMAT_KEY)
@@ -97,11 +99,13 @@ pub(super) fn edit_name_and_entry(text: &str, name: &str, entry: Option<&str>) -
     Some(format!("{mark}{}", edited.trim_start_matches('\u{feff}')))
 }
 
-/// Returns the settings for a new palace from those of its template: without `[template]` and
-/// `[actions] allow`, and with the entry room that `entry` makes from the template's.
+/// Returns the settings for a new palace from those of its template: without `[template]`,
+/// `[[folder]]` and `[actions] allow`, and with the entry room that `entry` makes from the template's.
 pub(super) fn settings_from_template(text: &str, entry: impl Fn(&str) -> String) -> Option<String> {
     let mut document: DocumentMut = text.trim_start_matches('\u{feff}').parse().ok()?;
     document.remove("template");
+    // The notes of a template's author are not those of its user.
+    document.remove("folder");
     if let Some(actions) = document.get_mut("actions").and_then(Item::as_table_like_mut) {
         actions.remove("allow");
         if actions.is_empty() {
@@ -163,6 +167,7 @@ impl SettingsParser<'_, '_> {
         if let Some(time) = self.parse_section(root, "time", &["zone"]) {
             settings.time_zone = self.parse_time_zone(time);
         }
+        settings.note_folders = note_folders::parse_note_folders(self, root);
         if let Some(template) = self.parse_section(root, "template", &["description", "variables"])
         {
             let description = self.parse_string(template, "description").map(|it| it.0);
@@ -347,7 +352,11 @@ impl SettingsParser<'_, '_> {
             return texts;
         }
         let at = self.position_of_span(strange.unwrap_or_else(|| item.span()));
-        let example = if key == "silence" { "one-way-door" } else { "update_entity" };
+        let example = match key {
+            "silence" => "one-way-door",
+            "patterns" => "!templates",
+            _ => "update_entity",
+        };
         let message = format!("`{key}` is a list of texts: [\"{example}\"]");
         self.reader.report(Code::WrongType, at, message);
         Vec::new()

@@ -5,6 +5,19 @@ use std::str::FromStr;
 
 use crate::model::{did_you_mean, quoted};
 
+/// The folders whose files belong to a palace.
+pub const PALACE_FOLDERS: [&str; 9] = [
+    "rooms",
+    "scrolls",
+    "entities",
+    "genera",
+    "drawers",
+    "diary",
+    "tasks",
+    "processes",
+    "conflicts",
+];
+
 /// The kind of a file of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {

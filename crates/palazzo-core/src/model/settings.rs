@@ -1,9 +1,11 @@
 //! The settings from `palace.toml`.
 
 pub(crate) mod consent;
+pub(crate) mod note_folder;
+
 use std::collections::BTreeSet;
 
-use crate::model::{Code, Layout, RoomRef, TimeZone};
+use crate::model::{Code, Layout, NoteFolders, RoomRef, TimeZone};
 
 /// The settings of one palace.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,8 @@ pub struct Settings {
     pub stale_fact_days: Option<u32>,
     /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
+    /// The folders whose Markdown files are drawers.
+    pub note_folders: NoteFolders,
     /// The description and the variables of the palace as a template.
     pub template: TemplateSettings,
 }
@@ -90,6 +94,7 @@ impl Settings {
             silenced_codes: BTreeSet::new(),
             stale_fact_days: None,
             model: None,
+            note_folders: NoteFolders::default(),
             template: TemplateSettings::default(),
         }
     }

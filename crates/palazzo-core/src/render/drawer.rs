@@ -107,6 +107,36 @@ pub fn later_texts(
     }
 }
 
+/// Renders a note in a list: its title and its room.
+pub fn note_label(note: &Drawer, room: &RoomId) -> String {
+    format!("{} ({room})", title_in_row(&truncate(&drawer_title(note), TITLE_CHARS)))
+}
+
+/// Renders what a note links to, and what leads to it: rows, each with the number that opens it, and how
+/// many more there are. Empty if both lists are.
+pub fn note_links(
+    linked: &(Vec<(Option<usize>, String)>, usize),
+    leading_here: &(Vec<(Option<usize>, String)>, usize),
+) -> String {
+    let mut page = String::new();
+    for (heading, (rows, more)) in [("It links to", linked), ("What leads here", leading_here)] {
+        if rows.is_empty() {
+            continue;
+        }
+        page.push_str(&format!("\n{heading}:\n"));
+        for (number, row) in rows {
+            match number {
+                Some(number) => page.push_str(&format!("  {number}. {row}\n")),
+                None => page.push_str(&format!("  {}\n", mark_imitations(row))),
+            }
+        }
+        if *more > 0 {
+            page.push_str(&format!("  and {more} more\n"));
+        }
+    }
+    page
+}
+
 /// Renders a drawer.
 pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let text = &view.drawer.text;

@@ -1,6 +1,6 @@
 //! Short texts: one line, a maximum length, a number with its noun.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use unicode_general_category::{GeneralCategory, get_general_category};
@@ -453,8 +453,15 @@ pub fn join_items(items: &[String], render: impl Fn(&str) -> String) -> String {
 /// Renders the path to a file of a palace, with the separators of the system: relative to `here` if
 /// that is above the palace.
 pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
-    let path = root.strip_prefix(here).unwrap_or(root).join(file);
-    escape_unprintable(&path.components().collect::<PathBuf>().display().to_string())
+    let place = root.join(file);
+    let place = place.components().fold(PathBuf::new(), |path, part| match part {
+        // A note may be outside the palace.
+        Component::ParentDir if path.file_name().is_some() => {
+            path.parent().map_or(PathBuf::new(), Path::to_owned)
+        }
+        part => path.join(part),
+    });
+    escape_unprintable(&place.strip_prefix(here).unwrap_or(&place).display().to_string())
 }
 
 #[cfg(test)]

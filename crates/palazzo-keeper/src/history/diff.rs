@@ -51,7 +51,7 @@ pub fn diff_palace(
         None => palace.store().diff_since(from.as_ref())?,
     };
     let replaced = replaced_scroll_files(palace, from.as_ref(), &diffs)?;
-    let mut compared = compare_items_in_files(&diffs, &replaced);
+    let mut compared = compare_items_in_files(&diffs, &replaced, &palace.palace.settings);
     if !names.is_empty() {
         let files = files_of_items(palace, &names, &compared)
             .map_err(|it| unknown_word_refusal(query, it))?;

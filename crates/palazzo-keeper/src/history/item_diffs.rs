@@ -9,8 +9,8 @@ use crate::palace::OpenPalace;
 use palazzo_core::diff::{self, diff_palaces, diff_texts};
 use palazzo_core::format::{self, PalacePath, item_or_settings_in_file};
 use palazzo_core::model::{
-    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, Files, ItemDiff, ItemOrFile, Palace,
-    ScrollId, Severity,
+    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, Files, ItemDiff, ItemOrFile,
+    NoteFolders, Palace, ScrollId, Settings, Severity,
 };
 
 /// The name of a palace that is parsed from some of its files.
@@ -26,18 +26,22 @@ pub(crate) struct ComparedItems {
 
 /// Diffs the items in files, sorted by kind and name. A file that does not belong to the palace
 /// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
-/// out.
-pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
-    compare_items_in_files(diffs, &Files::new()).items
+/// out. `settings` are those of the palace, for files without `palace.toml`.
+pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff], settings: &Settings) -> Vec<ItemDiff> {
+    compare_items_in_files(diffs, &Files::new(), settings).items
 }
 
 /// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states. A new scroll is
 /// compared with one of `replaced`, the files of unchanged scrolls.
-pub(crate) fn compare_items_in_files(diffs: &[FileDiff], replaced: &Files) -> ComparedItems {
+pub(crate) fn compare_items_in_files(
+    diffs: &[FileDiff],
+    replaced: &Files,
+    settings: &Settings,
+) -> ComparedItems {
     let (mut was, mut now) = (replaced.clone(), replaced.clone());
     let (mut parsed, mut items) = (Vec::new(), Vec::new());
     for it in diffs.iter().filter(|it| !format::is_schema_or_readme_path(&it.path)) {
-        if let Some(difference) = diff_unparsed_file(it) {
+        if let Some(difference) = diff_unparsed_file(it, &settings.note_folders) {
             items.push(difference);
             continue;
         }
@@ -47,8 +51,8 @@ pub(crate) fn compare_items_in_files(diffs: &[FileDiff], replaced: &Files) -> Co
         }
     }
     let ((was, _), (now, _)) = (
-        format::parse_palace(PLACEHOLDER_NAME, &was),
-        format::parse_palace(PLACEHOLDER_NAME, &now),
+        format::parse_files_of_palace(settings, &was),
+        format::parse_files_of_palace(settings, &now),
     );
     items.extend(diff::diff_palaces(&was, &now, file_of_palace_item));
     let mentioned: BTreeSet<_> = items.iter().map(|it| it.item.clone()).collect();
@@ -92,12 +96,12 @@ pub(crate) fn replaced_scroll_files(
 
 /// Returns the content of the item in a file, as that of an item that was added; for a file without
 /// an item, its text.
-pub(crate) fn content_of_file(path: &str, text: &str) -> Vec<ChangeDetail> {
+pub(crate) fn content_of_file(path: &str, text: &str, settings: &Settings) -> Vec<ChangeDetail> {
     let whole = || {
         let (count, lines) = diff_texts("", text);
         vec![ChangeDetail::TextChanged { of: String::new(), count, lines }]
     };
-    match added_item(path, text).map(|it| it.change) {
+    match added_item(path, text, settings).map(|it| it.change) {
         Some(ChangeKind::Added(content)) => content,
         _ => whole(),
     }
@@ -122,7 +126,7 @@ fn file_of_palace_item(palace: &Palace, item: &ItemOrFile) -> Option<String> {
 }
 
 /// Diffs a file without items: one that cannot be parsed, or that does not belong to the format.
-fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
+fn diff_unparsed_file(it: &FileDiff, note_folders: &NoteFolders) -> Option<ItemDiff> {
     let path = it.path.clone();
     for (before, content) in [(false, &it.now), (true, &it.was)] {
         let why = match content {
@@ -140,6 +144,7 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
         }
     }
     match PalacePath::parse(&path) {
+        Ok(PalacePath::Other) if note_folders.contains(&path) => None,
         Ok(PalacePath::Conflict | PalacePath::Other) | Err(_) => Some(ItemDiff {
             item: ItemOrFile::File(path.clone()),
             files: vec![path],
@@ -175,14 +180,14 @@ fn parse_failure(path: &str, text: &str) -> Option<String> {
 }
 
 /// Returns the item in a file, as one that was added; `None` if the file has none or is faulty.
-pub(crate) fn added_item(path: &str, text: &str) -> Option<ItemDiff> {
+pub(crate) fn added_item(path: &str, text: &str, settings: &Settings) -> Option<ItemDiff> {
     let files = Files::from([(path.to_owned(), text.to_owned())]);
-    let (palace, findings) = format::parse_palace("palace", &files);
+    let (palace, findings) = format::parse_files_of_palace(settings, &files);
     item_or_settings_in_file(&palace, path)?;
     if findings.iter().any(|it| it.code.severity() == Severity::Error) {
         return None;
     }
-    let (nothing, _) = format::parse_palace("palace", &Files::new());
+    let (nothing, _) = format::parse_files_of_palace(settings, &Files::new());
     let is_in_file = |it: &ItemDiff| it.files.iter().any(|it| it == path);
     diff_palaces(&nothing, &palace, file_of_palace_item).into_iter().find(is_in_file)
 }

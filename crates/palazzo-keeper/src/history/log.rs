@@ -188,7 +188,10 @@ fn describe_item_changes(
     if paths.is_empty() {
         return Ok(String::new());
     }
-    let diffs = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
+    let diffs = item_diffs_from_file_diffs(
+        &palace.store().diff_of_commit(commit)?,
+        &palace.palace.settings,
+    );
     let own = diffs.iter().filter(|it| it.files.iter().any(|it| is_in_folders(it, paths)));
     let describe = |it: &ItemDiff| match files {
         [_] => describe_change(it),

@@ -50,7 +50,7 @@ pub fn restore_item(
     let past = read_past_item(past, caller, item)?;
     let present = keeper.open_palace(&key)?;
     let mut plan = RestorePlan::new(present, &past)?;
-    let changes = item_diffs_from_file_diffs(&plan.file_diffs());
+    let changes = item_diffs_from_file_diffs(&plan.file_diffs(), &present.palace.settings);
     if !mode.is_dry_run() {
         let executable = past.is_executable.map(|it| (plan.file.clone(), it));
         let executable = executable.into_iter().collect();

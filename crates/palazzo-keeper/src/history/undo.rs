@@ -66,7 +66,7 @@ pub fn undo_commits(
     if diffs.is_empty() {
         return Err(Refusal::NothingToUndo { why: format!("nothing is left of {title}") });
     }
-    let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
+    let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs), &palace.palace.settings);
     let description = match kept.len() {
         0 => title,
         files => format!("{title}, but for {}", render::count_with_noun(files, "file")),
@@ -102,7 +102,7 @@ pub fn undo_last_call(session: &mut Session<'_>, mode: ChangeMode) -> Result<Und
         return Err(Refusal::UndoOfCreation { title: description });
     }
     let diffs = keep_later_changes(palace, diffs)?;
-    let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
+    let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs), &palace.palace.settings);
     let undone = UndoOutcome {
         description,
         changes,
@@ -383,7 +383,10 @@ fn path_after_move(
     path: &str,
 ) -> Result<Option<String>, Refusal> {
     let Some(commit) = history.last_commit_of_others(path) else { return Ok(None) };
-    let items = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
+    let items = item_diffs_from_file_diffs(
+        &palace.store().diff_of_commit(commit)?,
+        &palace.palace.settings,
+    );
     let item = items.into_iter().find(|it: &ItemDiff| it.files.iter().any(|file| file == path));
     Ok(item.and_then(|it| it.files.into_iter().find(|file| file != path)))
 }
@@ -423,7 +426,7 @@ fn keep_whole_items(
     {
         kept.entry(PalacePath::SETTINGS_FILE.to_owned()).or_insert(KeepReason::Entry);
     }
-    for item in item_diffs_from_file_diffs(diffs) {
+    for item in item_diffs_from_file_diffs(diffs, &palace.palace.settings) {
         if item.files.iter().any(|it| kept.contains_key(it)) {
             for file in item.files {
                 kept.entry(file).or_insert(KeepReason::SameChange);

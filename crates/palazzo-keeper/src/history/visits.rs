@@ -369,7 +369,7 @@ pub(crate) fn describe_visit(
     let parent = visit.commits.last().and_then(|it| it.parent.as_ref());
     for diffs in layers {
         let replaced = replaced_scroll_files(palace, parent, diffs)?;
-        let compared = compare_items_in_files(diffs, &replaced);
+        let compared = compare_items_in_files(diffs, &replaced, &palace.palace.settings);
         hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, diffs));
         items.extend(compared.items);
     }
@@ -433,7 +433,7 @@ pub(crate) fn find_repeated_changes(
         if commit.changed_files.iter().any(|it| is_repeated(it)) {
             let mut diffs = palace.store().diff_of_commit(commit)?;
             diffs.retain(|it| is_repeated(&it.path));
-            for diff in item_diffs_from_file_diffs(&diffs) {
+            for diff in item_diffs_from_file_diffs(&diffs, &palace.palace.settings) {
                 items.add(&diff);
             }
         }

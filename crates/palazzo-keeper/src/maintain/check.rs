@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::conflicts::conflict_findings;
+use crate::maintain::dead_note_links::dead_note_link_findings;
 use crate::maintain::doctor;
 use crate::palace::findings::{
     Finding, explain_findings, prepare_checks, resolve_diagnostic_positions,
@@ -165,6 +166,7 @@ pub(crate) fn check_palace(
     let all = all.chain(findings_outside_items(open, models));
     let all = all.chain(open.stale_file_findings().into_iter().map(|it| (it, None)));
     let all = all.chain(open.stale_fact_findings());
+    let all = all.chain(dead_note_link_findings(open).into_iter().map(|it| (it, None)));
     // In a palace of another format, other rules hold for all other files.
     let has_own_format = open.check_format_version().is_ok();
     let all = all.filter(|(it, _)| has_own_format || it.file == PalacePath::SETTINGS_FILE);

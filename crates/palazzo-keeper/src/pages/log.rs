@@ -125,7 +125,7 @@ pub(super) fn commit_content(
     let replaced = replaced_scroll_files(open, commit.parent.as_ref(), &diffs)?;
     let revert = revert_of(page, &commit, &diffs);
     let content = CommitPage {
-        items: compare_items_in_files(&diffs, &replaced).items,
+        items: compare_items_in_files(&diffs, &replaced, &open.palace.settings).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file_side_by_side).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         revert,

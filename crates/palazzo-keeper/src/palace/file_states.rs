@@ -5,7 +5,7 @@ use palazzo_core::model::Entity;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use palazzo_core::model::{Diagnostic, SideFile, side_file};
+use palazzo_core::model::{Code, Diagnostic, SideFile, side_file};
 use palazzo_store::{FileStamp, FileStamps};
 
 /// The last read state of each file of a palace, and the paths that cannot be read as files.
@@ -150,6 +150,13 @@ impl FileStates {
         }
         self.unreadable_path_diagnostics
             .extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
+    }
+
+    /// Replaces the findings about notes that cannot be read.
+    pub(crate) fn set_note_diagnostics(&mut self, findings: Vec<Diagnostic>) {
+        self.unreadable_path_diagnostics.retain(|_, it| it.code != Code::NoteNotRead);
+        self.unreadable_path_diagnostics
+            .extend(findings.into_iter().map(|it| (it.file.clone(), it)));
     }
 
     /// Records that the content of a file is unchanged.

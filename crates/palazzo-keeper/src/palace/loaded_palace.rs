@@ -10,7 +10,7 @@ use crate::palace::search_documents;
 use crate::palace::text_warnings::TextWarnings;
 use crate::palace::visit_changes::VisitChanges;
 use crate::semantic::vector_store::SemanticIndexer;
-use palazzo_core::format::{self, PalacePath};
+use palazzo_core::format::{self, NoteLinks, PalacePath};
 use palazzo_core::model::{
     CommitDetails, CommitId, Diagnostic, FileHistories, ItemId, Palace, RoomArrivalOrder, Settings,
     Severity, Slug,
@@ -24,6 +24,8 @@ pub(crate) struct LoadedPalace {
     pub(crate) palace: Arc<Palace>,
     /// The search index, made by the first search.
     pub(crate) index: Arc<OnceLock<Index>>,
+    /// The links of the notes, read by the first use.
+    pub(crate) note_links: Arc<OnceLock<NoteLinks>>,
     /// The entities with faults, computed by the first use.
     pub(crate) faulty_entities: Arc<OnceLock<FaultyEntities>>,
     /// The indexer of embeddings, if the palace names a model.
@@ -52,6 +54,7 @@ impl LoadedPalace {
         Self {
             palace: Arc::new(Palace::new(Settings::with_name(name))),
             index: Arc::default(),
+            note_links: Arc::default(),
             faulty_entities: Arc::default(),
             semantic_indexer: None,
             store,
@@ -72,6 +75,7 @@ impl LoadedPalace {
         Self {
             palace: self.palace.clone(),
             index: self.index.clone(),
+            note_links: self.note_links.clone(),
             faulty_entities: self.faulty_entities.clone(),
             semantic_indexer: self.semantic_indexer.clone(),
             store: self.store.clone_for_reading(),
@@ -90,6 +94,24 @@ impl LoadedPalace {
     /// Returns the search index.
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| search_documents::build_index(&self.palace))
+    }
+
+    /// Returns the links of the notes.
+    pub(crate) fn note_links(&self) -> &NoteLinks {
+        self.note_links.get_or_init(|| NoteLinks::of_palace(&self.palace))
+    }
+
+    /// Reads the links of a changed file again, if they were read.
+    pub(crate) fn update_note_links(&mut self, path: &str) {
+        match PalacePath::parse(path) {
+            Ok(PalacePath::Settings) => self.note_links = Arc::default(),
+            Ok(PalacePath::Other) if self.note_links.get().is_some() => {
+                if let Some(links) = Arc::make_mut(&mut self.note_links).get_mut() {
+                    links.update(&self.palace, path);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Makes the indexes that the first use would make.
@@ -248,8 +270,8 @@ impl<K, V> Default for Memo<K, V> {
 impl PageCache {
     /// Forgets what depends on a file that changes.
     pub(crate) fn forget_maps_after_change_of(&self, path: &str) {
-        use PalacePath::{Drawer, Room, Settings};
-        if matches!(PalacePath::parse(path), Ok(Room(_) | Drawer(_) | Settings)) {
+        use PalacePath::{Drawer, Other, Room, Settings};
+        if matches!(PalacePath::parse(path), Ok(Room(_) | Drawer(_) | Settings | Other)) {
             lock(&self.maps).clear();
         }
     }

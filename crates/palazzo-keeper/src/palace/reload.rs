@@ -18,8 +18,8 @@ use crate::palace::entity_cache::EntityCache;
 use crate::palace::file_states::{FileRecord, FileState, FileStates, ListedParts};
 use crate::palace::open_palace::{OpenPalace, WatchConfig};
 use palazzo_core::format::{self, PalacePath, ParsedFile};
-use palazzo_core::model::{Code, Diagnostic, TimeZone, side_file};
-use palazzo_store::watch::{Callbacks, ChangedPath, PalaceWatcher, QUIET_PERIOD};
+use palazzo_core::model::{Code, Diagnostic, Settings, side_file};
+use palazzo_store::watch::{Callbacks, ChangedPath, PalaceWatcher, QUIET_PERIOD, WatchedFolders};
 use palazzo_store::{FileStamp, FileStamps, ReadResult, Store};
 
 /// Files that may have changed: the stamp of each, and whether it is quiet, so that a broken or
@@ -46,20 +46,8 @@ enum ReadOutcome {
 impl OpenPalace {
     /// Reads all files: those on disk, or those of a commit or a branch.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, unreadable)) = self.store.read_all_unless_on_disk()? {
-            self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
-            let settings = files.iter().find(|(path, _)| *path == PalacePath::SETTINGS_FILE);
-            let zone = settings.map(|(_, it)| format::time_zone_of_settings(it));
-            let zone = zone.unwrap_or_default();
-            let read = |(path, text): (String, String)| {
-                let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)), &zone);
-                (path, reading)
-            };
-            let readings: Vec<_> = files.into_par_iter().map(read).collect();
-            for (path, reading) in readings {
-                self.apply_or_defer_reading(&path, None, true, reading);
-            }
-            return Ok(());
+        if !self.store.reads_disk() {
+            return self.read_all_committed();
         }
         let list_files = || {
             // The read that follows includes all changes up to now.
@@ -80,6 +68,27 @@ impl OpenPalace {
         let uncached = self.read_files(all.collect(), cache);
         self.fall_back_to_committed();
         self.should_write_entity_cache = entity_cache::is_worth_writing(cached, uncached);
+        Ok(())
+    }
+
+    /// Reads all files of a commit or a branch.
+    fn read_all_committed(&mut self) -> Result<(), Refusal> {
+        let settings = self.store.read_file(PalacePath::SETTINGS_FILE).ok().flatten();
+        let settings = settings.and_then(|it| format::parse_settings(&it));
+        let settings = settings.unwrap_or_else(|| self.palace.settings.clone());
+        self.store.set_note_folders(&settings.note_folders);
+        let Some((files, unreadable)) = self.store.read_all_unless_on_disk()? else {
+            return Ok(());
+        };
+        self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
+        let read = |(path, text): (String, String)| {
+            let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)), &settings);
+            (path, reading)
+        };
+        let readings: Vec<_> = files.into_par_iter().map(read).collect();
+        for (path, reading) in readings {
+            self.apply_or_defer_reading(&path, None, true, reading);
+        }
         Ok(())
     }
 
@@ -206,7 +215,7 @@ impl OpenPalace {
             .filter(|(it, ..)| PalacePath::parse(it) == Ok(PalacePath::Entity))
             .count();
         let (store, file_states) = (&self.store, &self.file_states);
-        let zone = &self.palace.settings.time_zone;
+        let settings = &self.palace.settings;
         let progress = store.start_progress(uncached.len());
         let read = |(path, stamp, is_quiet): (String, Option<FileStamp>, bool)| {
             let read = store.read_file(&path);
@@ -214,7 +223,7 @@ impl OpenPalace {
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
             let reading =
-                FileReading::from_read_result(file_states.digest(&path), &path, &read, zone);
+                FileReading::from_read_result(file_states.digest(&path), &path, &read, settings);
             progress.count_step();
             (path, stamp, is_quiet, reading)
         };
@@ -237,13 +246,16 @@ impl OpenPalace {
     fn read_settings_first(&mut self, mut suspects: SuspectFiles) -> SuspectFiles {
         let path = PalacePath::SETTINGS_FILE;
         let Some((stamp, is_quiet)) = suspects.remove(path) else { return suspects };
-        let old_zone = self.palace.settings.time_zone.clone();
+        let old = self.palace.settings.clone();
         let read = self.store.read_file(path);
         let is_gone = read.is_err() && stamp.is_none();
         let read = if is_gone { Ok(None) } else { read };
         let reading = self.to_reading(self.file_states.digest(path), path, &read);
         self.apply_or_defer_reading(path, stamp, is_quiet, reading);
-        if self.palace.settings.time_zone == old_zone {
+        if self.palace.settings.note_folders != old.note_folders {
+            self.add_notes_of_new_folders(&mut suspects);
+        }
+        if self.palace.settings.time_zone == old.time_zone {
             return suspects;
         }
         // Files that cannot be listed keep the zone with which they were read.
@@ -255,8 +267,31 @@ impl OpenPalace {
         suspects
     }
 
+    /// Takes over the folders of notes from the settings: adds their notes to the files to be read, and
+    /// forgets those of other folders.
+    fn add_notes_of_new_folders(&mut self, suspects: &mut SuspectFiles) {
+        let folders = self.palace.settings.note_folders.clone();
+        self.store.set_note_folders(&folders);
+        let is_note = |it: &&str| PalacePath::parse(it) == Ok(PalacePath::Other);
+        let known: Vec<_> =
+            self.file_states.known_files().filter(is_note).map(str::to_owned).collect();
+        for file in known {
+            suspects.remove(&file);
+            let gone = FileReading { digest: None, outcome: ReadOutcome::Deleted };
+            self.apply_or_defer_reading(&file, None, true, gone);
+        }
+        // If they cannot be listed, there are none.
+        let (stamps, findings) = self.store.list_notes().unwrap_or_default();
+        self.file_states_mut().set_note_diagnostics(findings);
+        suspects.extend(stamps.into_iter().map(|(file, stamp)| (file, (Some(stamp), true))));
+        if let Some(watch) = &self.watch {
+            // The folders are watched from the next call on.
+            watch.mark_all_changed();
+        }
+    }
+
     fn to_reading(&self, known: Option<u64>, path: &str, read: &ReadResult) -> FileReading {
-        FileReading::from_read_result(known, path, read, &self.palace.settings.time_zone)
+        FileReading::from_read_result(known, path, read, &self.palace.settings)
     }
 
     /// Uses the committed content of files that cannot be parsed. A server that has read them
@@ -265,7 +300,7 @@ impl OpenPalace {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for (path, text) in self.store.read_files_at_head(&lost) {
-            let parsed = format::parse_file_in_zone(&path, &text, &self.palace.settings.time_zone);
+            let parsed = format::parse_file_with_settings(&path, &text, &self.palace.settings);
             if parsed.is_valid_and_unique_in(&self.palace, &path) && !parsed.has_no_item() {
                 format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
@@ -386,6 +421,7 @@ impl OpenPalace {
         };
         self.loaded.update_faults(path, entity.as_ref());
         self.loaded.index_file(path);
+        self.loaded.update_note_links(path);
         match findings.is_empty() {
             true if !self.findings.contains_key(path) => {}
             true => drop(Arc::make_mut(&mut self.loaded.findings).remove(path)),
@@ -458,7 +494,7 @@ impl FileReading {
         known: Option<u64>,
         path: &str,
         read: &ReadResult,
-        zone: &TimeZone,
+        settings: &Settings,
     ) -> Self {
         let digest = match read {
             Ok(None) => None,
@@ -468,7 +504,9 @@ impl FileReading {
         let outcome = match read {
             _ if digest == known => ReadOutcome::Unchanged,
             Ok(None) => ReadOutcome::Deleted,
-            Ok(Some(text)) => ReadOutcome::Parsed(format::parse_file_in_zone(path, text, zone)),
+            Ok(Some(text)) => {
+                ReadOutcome::Parsed(format::parse_file_with_settings(path, text, settings))
+            }
             Err(finding) => ReadOutcome::Unreadable(finding.clone()),
         };
         Self { digest, outcome }
@@ -487,7 +525,11 @@ fn contains_times(path: &str) -> bool {
 /// Takes the paths that may have been saved since the last call.
 fn take_touched_files(watch: &mut Option<PalaceWatcher>, store: &Store) -> Vec<ChangedPath> {
     let Some(watch) = watch else { return Vec::new() };
-    watch.take_changes(store.palace_folder_inode(), || store.existing_folders().collect())
+    let folders = || WatchedFolders {
+        palace: store.existing_folders().collect(),
+        notes: store.existing_note_folders(),
+    };
+    watch.take_changes(store.palace_folder_inode(), folders)
 }
 
 #[cfg(test)]

@@ -223,9 +223,17 @@ fn present_items_named(open: &OpenPalace, name: &str) -> Vec<ResolvedItem> {
     if let Some(file) = find_item_by_path(open, name) {
         return vec![file];
     }
-    let items = items_with_name(&open.palace, name);
+    let mut items = items_with_name(&open.palace, name);
     let by_path = || find_item_by_path(open, &path_in_palace(open, name)?);
-    if items.is_empty() { by_path().into_iter().collect() } else { items }
+    if items.is_empty() {
+        items = by_path().into_iter().collect();
+    }
+    if items.is_empty() && !open.palace.settings.note_folders.is_empty() {
+        let notes = open.note_links().notes_named(name);
+        let notes = notes.map(|it| ItemId::Drawer(it.to_owned()));
+        items = notes.filter_map(|it| ResolvedItem::new(&open.palace, it)).collect();
+    }
+    items
 }
 
 /// Returns whether an existing item has this name.

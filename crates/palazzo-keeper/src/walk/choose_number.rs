@@ -11,6 +11,7 @@ use crate::walk::drawers::{later_texts_note, list_room_drawers, read_drawer};
 use crate::walk::enter_palace::enter_last_changed_palace;
 use crate::walk::everything::list_everything;
 use crate::walk::long_answers::{can_continue_answer, continue_answer};
+use crate::walk::note_links::numbered_note_links;
 use crate::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll, render_linked_text};
 use crate::walk::{current_position, mark_shown, position_of_caller};
 use crate::workspaces::as_of_key::{is_as_of_key, present_key};
@@ -329,11 +330,15 @@ fn open_item(
             return render_current_room(keeper, caller).map(ChoiceOutcome::Page);
         }
         ItemId::Scroll(scroll) => read_scroll(&mut session, scroll)?,
-        ItemId::Entity(name) => show_entity(&mut session, name, 1)?,
+        ItemId::Entity(name) => {
+            let page = show_entity(&mut session, name, 1)?;
+            page + &numbered_note_links(&mut session, item)
+        }
         ItemId::Drawer(file) => {
             let page = read_drawer(&mut session, file)?;
             mark_shown(&mut session, item);
-            page.trim_end().to_owned() + "\n" + &later_texts_note(&mut session, file)
+            let links = numbered_note_links(&mut session, item);
+            page.trim_end().to_owned() + "\n" + &links + &later_texts_note(&mut session, file)
         }
         item => render_whole_item(&mut session, item)?,
     };

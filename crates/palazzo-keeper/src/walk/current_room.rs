@@ -10,6 +10,7 @@ use crate::walk::drawers::render_drawer_only_room;
 use crate::walk::halls::{
     self, available_actions, hall_entity_listing, listed_entities, names_listed_at,
 };
+use crate::walk::note_links::leading_notes_notice;
 use crate::walk::notices::{
     may_have_renamed_rooms, needs_history, room_notices, stale_scroll_notices,
 };
@@ -44,7 +45,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     let notices = take_notices(&mut session, &position);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, visit, view| {
-        view.notices = notices_at(palace, visit, &position, caller);
+        view.notices = notices_at(palace, visit, view, &position, caller);
         listed_items.clone_from(&view.listed_items);
         for it in &mut view.scrolls {
             *it = palace.scroll_view(view.id, it.scroll);
@@ -68,14 +69,18 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     Ok(contents + &page)
 }
 
+/// Returns the notices about a room, and adds the notes that they name to the items of its page.
 fn notices_at(
     palace: &OpenPalace,
     visit: &Visit,
+    view: &mut RoomView<'_>,
     position: &Location,
     caller: &Caller,
 ) -> Vec<Notice> {
     let since = visit.changes_since_visit.get(&position.workspace);
-    room_notices(palace, &position.room, since, caller.reader())
+    let mut notices = room_notices(palace, &position.room, since, caller.reader());
+    notices.extend(leading_notes_notice(palace, view));
+    notices
 }
 
 /// Returns the notices of which a visit is told once: of the revision of a room, and of sync.

@@ -5,6 +5,7 @@ use crate::history::item_diffs::content_of_file;
 use crate::palace::OpenPalace;
 use crate::palace::resolve::{self, ResolvedItem};
 use crate::walk::drawers::render_drawer;
+use crate::walk::note_links::note_links_text;
 use crate::walk::scrolls::stale_file_notes;
 use crate::walk::show::show_room;
 use crate::work::render_work_item;
@@ -54,7 +55,8 @@ pub fn describe_item(
         None => open.palace.entry_room().map(ToString::to_string).ok_or(Refusal::NoRooms)?,
     };
     let ResolvedItem { item, file } = resolve_shown_item(open, &name)?;
-    let content = content_of_file(&file, &read_file_text(open, &item, &file)?);
+    let content =
+        content_of_file(&file, &read_file_text(open, &item, &file)?, &open.palace.settings);
     let versions = open.file_histories().get(&file).copied();
     let as_of = open.store().as_of_commit().cloned();
     let provenance = open.provenance(&file);
@@ -130,7 +132,10 @@ fn show_item_in_session(
         Some(ItemId::Room(_)) | None => None,
     };
     let page = match page {
-        Some(page) => page,
+        Some(page) => {
+            let links = item.id().map(|it| note_links_text(session.palace, it));
+            page.trim_end().to_owned() + "\n" + &links.unwrap_or_default()
+        }
         None => read_file_text(session.palace, item, file)?,
     };
     let open = &*session.palace;

@@ -46,10 +46,8 @@ fn blame(
     text: &str,
 ) -> gix::Result<HashMap<usize, CommitSummary>> {
     let Some(tip) = tip else { return Ok(HashMap::new()) };
-    let (tracked, index) = (
-        format!("{}{path}", past.repository.prefix),
-        index_file::load_or_rebuild_index(&past.git)?,
-    );
+    let (tracked, index) =
+        (past.repository.path_of_file(path), index_file::load_or_rebuild_index(&past.git)?);
     let text = convert_to_git(&past.git, &index, &tracked, text)?;
     let mut search = BlameWalk::new(past);
     search.start(tip, path, &text)?;

@@ -60,8 +60,10 @@ impl Store {
         if cache.head.is_none() && self.reads_disk() {
             *cache = file_history_cache::load(&repository).unwrap_or_default();
         }
-        if cache.shallow_boundary != boundary {
-            *cache = FileHistoryCache { shallow_boundary: boundary, ..FileHistoryCache::default() };
+        let note_folders = repository.note_folders().to_key();
+        if cache.shallow_boundary != boundary || cache.note_folders != note_folders {
+            let new = FileHistoryCache::default();
+            *cache = FileHistoryCache { shallow_boundary: boundary, note_folders, ..new };
         }
         let is_updated = update_cache_to_head(&repository, cache, head, limit).map_err(failed)?;
         cache.is_too_far_behind = !is_updated;

@@ -1,6 +1,7 @@
 //! Reads the commits of a repository from the point of view of one palace.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
@@ -13,8 +14,10 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 use palazzo_core::model::{Author, CommitDetails, CommitId, CommitSummary};
 
 use crate::Error;
+use crate::repo::note_folders::{LocatedNoteFolder, LocatedNoteFolders};
 use crate::repo::repository::Repository;
 use crate::repo::tree_diff;
+use crate::repo::tree_diff::TreeChange;
 use crate::repo::tree_lookup::find_folder;
 
 /// The size of the object cache in bytes: consecutive commits share most of their trees.
@@ -31,8 +34,18 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 pub(crate) struct HistoryReader<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) git: gix::Repository,
+    pub(crate) note_folders: Arc<LocatedNoteFolders>,
     /// Git's commit graph, which avoids reading the commits themselves.
     commit_graph: Option<gix::commitgraph::Graph>,
+}
+
+/// The trees in a commit that contain the files of the palace and the notes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PalaceTrees {
+    /// The tree of the palace; `None`: the commit has none.
+    pub(crate) palace: Option<ObjectId>,
+    /// The trees of the folders of notes outside it, in the order of the settings.
+    note_folders: Vec<Option<ObjectId>>,
 }
 
 /// A commit in a history walk.
@@ -52,7 +65,7 @@ impl<'a> HistoryReader<'a> {
         // In a shallow clone the commit graph may contain more commits than the clone has.
         let is_shallow = git.is_shallow().unwrap_or(true);
         let graph = if is_shallow { None } else { git.commit_graph_if_enabled().ok().flatten() };
-        Self { repository, git, commit_graph: graph }
+        Self { repository, git, note_folders: repository.note_folders(), commit_graph: graph }
     }
 
     /// Iterates over `from` and their ancestors, newest first, without `known` and their ancestors.
@@ -95,6 +108,15 @@ impl<'a> HistoryReader<'a> {
         }
     }
 
+    /// Returns the trees in a commit that contain the files of the palace and the notes.
+    pub(crate) fn palace_trees(&self, commit: ObjectId) -> gix::Result<PalaceTrees> {
+        let root = self.root_tree(commit)?;
+        let folder = |path: &str| find_folder(&self.git, root, path);
+        let notes = self.note_folders.outside_palace().map(|it| folder(&it.path_in_repository));
+        let note_folders = notes.collect::<gix::Result<_>>()?;
+        Ok(PalaceTrees { palace: folder(&self.repository.prefix)?, note_folders })
+    }
+
     /// Returns the palace's tree in a commit; `None`: the commit has no palace.
     pub(crate) fn palace_tree(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
         find_folder(&self.git, self.root_tree(commit)?, &self.repository.prefix)
@@ -122,15 +144,15 @@ impl<'a> HistoryReader<'a> {
         merge: ObjectId,
         parents: [ObjectId; 2],
     ) -> gix::Result<BTreeSet<String>> {
-        let here = self.palace_tree(merge)?;
-        let trees = [self.palace_tree(parents[0])?, self.palace_tree(parents[1])?];
+        let here = self.palace_trees(merge)?;
+        let trees = [self.palace_trees(parents[0])?, self.palace_trees(parents[1])?];
         if trees[0] == trees[1] {
             return Ok(BTreeSet::new());
         }
-        let [ours, theirs] = trees;
+        let [ours, theirs] = &trees;
         let unlike = [
-            self.paths_changed_between_trees(ours, here)?,
-            self.paths_changed_between_trees(theirs, here)?,
+            self.paths_changed_between_trees(ours, &here)?,
+            self.paths_changed_between_trees(theirs, &here)?,
         ];
         let mut put_back = BTreeSet::new();
         // A path that is unlike one parent only has the version of the other one.
@@ -144,9 +166,9 @@ impl<'a> HistoryReader<'a> {
         let bases = self.git.merge_bases_many(parents[0], &[parents[1]])?;
         let mut changed = BTreeSet::new();
         for base in &bases {
-            let base = self.palace_tree(base.detach())?;
-            for tree in trees {
-                let paths = self.paths_changed_between_trees(base, tree)?;
+            let base = self.palace_trees(base.detach())?;
+            for tree in &trees {
+                let paths = self.paths_changed_between_trees(&base, tree)?;
                 changed.extend(paths.into_iter().map(|it| (it, tree)));
             }
         }
@@ -161,28 +183,57 @@ impl<'a> HistoryReader<'a> {
         commit: ObjectId,
         parents: &[ObjectId],
     ) -> gix::Result<BTreeSet<String>> {
-        let here = self.palace_tree(commit)?;
+        let here = self.palace_trees(commit)?;
         let Some((first, others)) = parents.split_first() else {
-            return self.paths_changed_between_trees(None, here);
+            return self.paths_changed_between_trees(&PalaceTrees::default(), &here);
         };
-        let mut paths = self.paths_changed_between_trees(self.palace_tree(*first)?, here)?;
+        let mut paths = self.paths_changed_between_trees(&self.palace_trees(*first)?, &here)?;
         for other in others {
             if paths.is_empty() {
                 break;
             }
-            let also = self.paths_changed_between_trees(self.palace_tree(*other)?, here)?;
+            let also = self.paths_changed_between_trees(&self.palace_trees(*other)?, &here)?;
             paths.retain(|path| also.contains(path));
         }
         Ok(paths)
     }
 
-    /// Lists the paths of the files that differ between two trees of the palace.
+    /// Lists the paths of the files that differ between two versions of the palace.
     pub(crate) fn paths_changed_between_trees(
         &self,
-        old: Option<ObjectId>,
-        new: Option<ObjectId>,
+        old: &PalaceTrees,
+        new: &PalaceTrees,
     ) -> gix::Result<BTreeSet<String>> {
-        Ok(tree_diff::compare(&self.git, old, new)?.into_iter().map(|it| it.path).collect())
+        Ok(self.compare_palace_trees(old, new)?.into_iter().map(|it| it.path).collect())
+    }
+
+    /// Compares two versions of the palace, file by file; of the folders outside it only the notes.
+    pub(crate) fn compare_palace_trees(
+        &self,
+        old: &PalaceTrees,
+        new: &PalaceTrees,
+    ) -> gix::Result<Vec<TreeChange>> {
+        let mut changes = tree_diff::compare(&self.git, old.palace, new.palace)?;
+        for (at, folder) in self.note_folders.outside_palace().enumerate() {
+            let [was, now] = [old, new].map(|it| it.note_folders.get(at).copied().flatten());
+            for change in tree_diff::compare(&self.git, was, now)? {
+                let path = folder.path_from_palace(&change.path);
+                let is_note = self.note_folders.is_note_of(folder, &path);
+                if is_note && !self.is_in_palace(folder, &change) {
+                    changes.push(TreeChange { path, ..change });
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Returns whether a change in a folder around the palace is one of the palace.
+    fn is_in_palace(&self, folder: &LocatedNoteFolder, change: &TreeChange) -> bool {
+        let path = match folder.path_in_repository.as_str() {
+            "" => change.path.clone(),
+            around => format!("{around}/{}", change.path),
+        };
+        path.starts_with(&self.repository.prefix)
     }
 
     /// Returns a commit's id, subject, author and time.

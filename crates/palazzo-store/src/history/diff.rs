@@ -2,7 +2,7 @@
 //!
 //! A comparison with the disk does not read files that git's index shows to be unchanged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -12,13 +12,13 @@ use gix::index::entry::Stage;
 use palazzo_core::model::{CommitDetails, CommitId, FileContent, FileDiff};
 
 use crate::history::commits;
-use crate::history::commits::HistoryReader;
+use crate::history::commits::{HistoryReader, PalaceTrees};
 use crate::history::past_files;
 use crate::repo::index_file;
 use crate::repo::line_endings;
 use crate::repo::line_endings::convert_to_git;
+use crate::repo::note_files;
 use crate::repo::palace_files;
-use crate::repo::tree_diff;
 use crate::repo::tree_diff::{TreeChange, TreeEntry};
 use crate::{Error, ReadResult, Store};
 
@@ -32,10 +32,10 @@ impl Store {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let now = if self.reads_disk() { None } else { self.head()? };
         repository.read_history("compare the palace with a commit", |past| {
-            let was = palace_tree(past, since)?;
+            let was = palace_trees(past, since)?;
             match &now {
-                Some(commit) => diff_trees(past, was, palace_tree(past, Some(commit))?),
-                None => WorkingCopy::new(past)?.diff_with_tree(was),
+                Some(commit) => diff_trees(past, &was, &palace_trees(past, Some(commit))?),
+                None => WorkingCopy::new(past)?.diff_with_trees(&was),
             }
         })
     }
@@ -63,7 +63,7 @@ impl Store {
             return Ok(text.to_owned());
         }
         let repository = self.require_repository()?;
-        let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
+        let (git, tracked) = (repository.git(), repository.path_of_file(path));
         let checked_out = || {
             let index = index_file::load_or_rebuild_index(&git)?;
             line_endings::convert_to_disk(&git, &index, &tracked, text)
@@ -75,8 +75,8 @@ impl Store {
     pub fn diff_of_commit(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
         let repository = self.require_repository()?;
         repository.read_history("compare two commits", |past| {
-            let was = palace_tree(past, record.parent.as_ref())?;
-            diff_trees(past, was, palace_tree(past, Some(&record.summary.id))?)
+            let was = palace_trees(past, record.parent.as_ref())?;
+            diff_trees(past, &was, &palace_trees(past, Some(&record.summary.id))?)
         })
     }
 
@@ -105,8 +105,10 @@ fn paths_changed_between(
     );
     // If the old commit does not exist any more, everything may have changed.
     let old = old.filter(|it| past.git.has_object(it));
-    let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
-    Ok(past.paths_changed_between_trees(side(old)?, side(new)?)?.into_iter().collect())
+    let side = |id: Option<ObjectId>| {
+        id.map_or_else(|| Ok(PalaceTrees::default()), |it| past.palace_trees(it))
+    };
+    Ok(past.paths_changed_between_trees(&side(old)?, &side(new)?)?.into_iter().collect())
 }
 
 /// Returns the outcome of reading a file as one side of a comparison.
@@ -118,22 +120,19 @@ fn read_content(read: ReadResult) -> FileContent {
     }
 }
 
-/// Returns the palace's tree in a commit.
-fn palace_tree(
-    past: &HistoryReader<'_>,
-    commit: Option<&CommitId>,
-) -> gix::Result<Option<ObjectId>> {
+/// Returns the palace's trees in a commit.
+fn palace_trees(past: &HistoryReader<'_>, commit: Option<&CommitId>) -> gix::Result<PalaceTrees> {
     let commit = commit.map(commits::parse_commit_id).transpose()?;
-    Ok(commit.map(|it| past.palace_tree(it)).transpose()?.flatten())
+    Ok(commit.map(|it| past.palace_trees(it)).transpose()?.unwrap_or_default())
 }
 
-/// Compares two trees of the palace.
+/// Compares two versions of the palace.
 fn diff_trees(
     past: &HistoryReader<'_>,
-    was: Option<ObjectId>,
-    now: Option<ObjectId>,
+    was: &PalaceTrees,
+    now: &PalaceTrees,
 ) -> gix::Result<Vec<FileDiff>> {
-    let mut changes = tree_diff::compare(&past.git, was, now)?;
+    let mut changes = past.compare_palace_trees(was, now)?;
     changes.sort_by(|a, b| a.path.cmp(&b.path));
     let differing = changes.into_iter().map(|TreeChange { path, was, now, .. }| {
         let side = |entry| read_entry_content(past, &path, entry);
@@ -171,11 +170,16 @@ impl<'p> WorkingCopy<'p> {
         Ok(Self { history: past, index, index_time })
     }
 
-    /// Compares the palace on disk with a tree of the palace.
-    fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
-        let was = tree_diff::list_files(&self.history.git, tree)?;
+    /// Compares the palace on disk with a version of the palace.
+    fn diff_with_trees(&self, trees: &PalaceTrees) -> gix::Result<Vec<FileDiff>> {
+        let was = self.history.compare_palace_trees(&PalaceTrees::default(), trees)?;
+        let was: BTreeMap<_, _> =
+            was.into_iter().filter_map(|it| Some((it.path, it.now?))).collect();
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
-        let here = palace_files::list_paths(&self.history.repository.palace);
+        let repository = self.history.repository;
+        let mut here = palace_files::list_paths(&repository.palace);
+        let notes = note_files::list_notes(&repository.work, &self.history.note_folders, "");
+        here.extend(notes.stamps.into_keys());
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
         paths.extend(self.without_ignored(new)?);
         let mut differing = Vec::new();
@@ -214,11 +218,10 @@ impl<'p> WorkingCopy<'p> {
 
     /// Reads a file with the line endings that git would store.
     fn read_with_git_line_endings(&self, path: &str) -> gix::Result<FileContent> {
-        let text =
-            match read_content(palace_files::read_file(&self.history.repository.palace, path)) {
-                FileContent::Text(text) => text,
-                other => return Ok(other),
-            };
+        let text = match read_content(self.history.repository.read_file(path)) {
+            FileContent::Text(text) => text,
+            other => return Ok(other),
+        };
         let text =
             convert_to_git(&self.history.git, &self.index, &self.path_in_repository(path), &text)?;
         Ok(FileContent::Text(String::from_utf8_lossy(&text).into_owned()))
@@ -242,7 +245,7 @@ impl<'p> WorkingCopy<'p> {
     }
 
     fn path_in_repository(&self, path: &str) -> String {
-        format!("{}{path}", self.history.repository.prefix)
+        self.history.repository.path_of_file(path)
     }
 }
 

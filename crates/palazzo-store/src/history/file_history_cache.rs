@@ -25,6 +25,8 @@ pub struct FileHistoryCache {
     pub(crate) commits: Vec<ObjectId>,
     /// A hash of the boundary of a shallow clone; `None`: the clone is complete.
     pub(crate) shallow_boundary: Option<ObjectId>,
+    /// The folders of notes that were counted; empty: none.
+    pub(crate) note_folders: String,
     /// The number of commits counted since the cache was last saved.
     pub(crate) unsaved_commits: usize,
     /// Whether more commits were new than the last update was allowed to read.
@@ -32,14 +34,14 @@ pub struct FileHistoryCache {
 }
 
 /// The cache file behind its first line: the commit up to which the histories are counted; the hash of
-/// the boundary of a shallow clone, if it is one; the history of each file, sorted by path; and the
-/// commits that the histories name.
-type CacheFile = (String, Option<String>, Vec<(String, FileHistory)>, Vec<[u8; 20]>);
+/// the boundary of a shallow clone, if it is one; the folders of notes; the history of each file, sorted
+/// by path; and the commits that the histories name.
+type CacheFile = (String, Option<String>, String, Vec<(String, FileHistory)>, Vec<[u8; 20]>);
 
 /// The name of the cache file.
 const CACHE_NAME: &str = "file-histories";
 /// The first bytes of the file; another format must begin with another number.
-const MAGIC: &[u8] = b"palazzo file histories 3\n";
+const MAGIC: &[u8] = b"palazzo file histories 4\n";
 
 /// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<FileHistoryCache> {
@@ -57,13 +59,13 @@ fn encode(cache: &FileHistoryCache) -> Vec<u8> {
     let hash = |it: &ObjectId| -> [u8; 20] { it.as_slice().try_into().unwrap_or_default() };
     let commits: Vec<_> = cache.commits.iter().map(hash).collect();
     // The map has the bytes of a list of pairs. An empty file is decoded as none.
-    let file = (head, boundary, &cache.history, commits);
+    let file = (head, boundary, &cache.note_folders, &cache.history, commits);
     postcard::to_extend(&file, MAGIC.to_vec()).unwrap_or_default()
 }
 
 fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
     let file: CacheFile = postcard::from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
-    let (head, boundary, histories, commits) = file;
+    let (head, boundary, note_folders, histories, commits) = file;
     let boundary = boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
     Some(FileHistoryCache {
         head: Some(CommitId(head)),
@@ -71,6 +73,7 @@ fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
         history: histories.into_iter().collect(),
         commits: commits.into_iter().map(ObjectId::Sha1).collect(),
         shallow_boundary: boundary.transpose().ok()?,
+        note_folders,
         ..FileHistoryCache::default()
     })
 }

@@ -166,6 +166,11 @@ fn walk_log(
             let Some(changed) = changed else { continue };
             let path = is_followed.then(|| paths[changed].clone());
             let details = past.read_commit_details(step)?;
+            // A folder of notes contains other files, too.
+            if paths.is_empty() && details.changed_files.is_empty() && !changes_palace(past, step)?
+            {
+                continue;
+            }
             if !each(CommitDetails { path_at_commit: path.clone(), ..details }) {
                 return Ok(());
             }
@@ -264,7 +269,7 @@ fn look_up_object_ids(
     paths: &[String],
 ) -> gix::Result<ObjectIdsByCommit> {
     let mut lookups: Vec<_> = match paths {
-        [] => vec![PathLookup::for_palace(past)],
+        [] => PathLookup::for_palace(past),
         paths => paths.iter().map(|it| PathLookup::for_file(past, it)).collect(),
     };
     let found = commits.iter().map(|commit| {
@@ -293,7 +298,16 @@ fn find_recent_commits(
     Ok(summaries)
 }
 
+/// Returns whether a commit changed the palace, or a note outside it.
 fn touches_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
+    if past.note_folders.outside_palace().next().is_none() {
+        return changes_palace(past, step);
+    }
+    Ok(changes_palace(past, step)? || !past.paths_changed_by(step.id, &step.parents)?.is_empty())
+}
+
+/// Returns whether the palace in a commit differs from that in all of its parents.
+fn changes_palace(past: &HistoryReader<'_>, step: &CommitNode) -> gix::Result<bool> {
     let here = past.palace_tree(step.id)?;
     for parent in &step.parents {
         if past.palace_tree(*parent)? == here {

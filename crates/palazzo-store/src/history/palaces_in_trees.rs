@@ -7,7 +7,9 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
-use crate::repo::palace_files::{GENERATED_FOLDER, PALACE_FOLDERS, SETTINGS_FILE, is_palace_file};
+use palazzo_core::model::PALACE_FOLDERS;
+
+use crate::repo::palace_files::{GENERATED_FOLDER, SETTINGS_FILE, is_palace_file};
 use crate::repo::tree_diff;
 use crate::repo::tree_lookup::is_palace;
 use crate::{Error, Store};

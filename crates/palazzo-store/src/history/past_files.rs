@@ -13,15 +13,16 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use rayon::prelude::*;
 
-use palazzo_core::model::{Code, CommitDetails, CommitId, Diagnostic, Files, max_file_bytes};
+use palazzo_core::model::{
+    Code, CommitDetails, CommitId, Diagnostic, Files, PALACE_FOLDERS, max_file_bytes,
+};
 
 use crate::history::commits;
 use crate::history::commits::HistoryReader;
-use crate::repo::palace_files::{
-    FileReadError, FileStamp, FileStamps, PALACE_FOLDERS, SETTINGS_FILE,
-};
+use crate::repo::note_folders::LocatedNoteFolder;
+use crate::repo::palace_files::{FileReadError, FileStamp, FileStamps, SETTINGS_FILE};
 use crate::repo::repository::Repository;
-use crate::repo::tree_lookup::{find_blob_entry, tree_of_commit};
+use crate::repo::tree_lookup::{find_blob_entry, find_folder, tree_of_commit};
 use crate::repo::{palace_files, paths};
 use crate::{Error, Source, Store};
 
@@ -129,15 +130,21 @@ impl Store {
         commit: &CommitId,
         path: &str,
     ) -> Result<Result<Option<String>, Diagnostic>, Error> {
-        if let Err(err) = paths::check_path(path) {
+        let is_note = self.is_note(path);
+        if let Err(err) = paths::check_path(path)
+            && !is_note
+        {
             return Ok(Err(palace_files::invalid_path_finding(Code::FileName, path, &err)));
         }
         let repository = self.require_repository()?;
         repository.read_history("read an old commit", |past| {
-            let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? else {
-                return Ok(Ok(None));
+            let commit = commits::parse_commit_id(commit)?;
+            let (tree, path_in_tree) = match is_note {
+                true => (Some(past.root_tree(commit)?), repository.path_of_file(path)),
+                false => (past.palace_tree(commit)?, path.to_owned()),
             };
-            let found = past.git.find_tree(tree)?.lookup_entry(path.split('/'))?;
+            let Some(tree) = tree else { return Ok(Ok(None)) };
+            let found = past.git.find_tree(tree)?.lookup_entry(path_in_tree.split('/'))?;
             match found {
                 None => Ok(Ok(None)),
                 Some(it) => Ok(read_text_blob(past, path, it.mode(), it.object_id())?.map(Some)),
@@ -160,7 +167,7 @@ impl Store {
         let mut read = |commit| -> gix::Result<()> {
             let tree = tree_of_commit(&git, Some(commits::parse_commit_id(commit)?))?;
             for &path in paths {
-                let tracked = format!("{}{path}", repository.prefix);
+                let tracked = repository.path_of_file(path);
                 if let Some(entry) = find_blob_entry(&git, tree, &tracked)? {
                     let is_executable = entry.kind == EntryKind::BlobExecutable;
                     found.entry(path.to_owned()).or_insert(is_executable);
@@ -252,10 +259,52 @@ impl<'p> TreeFileList<'p> {
     fn of_commit(past: &'p HistoryReader<'p>, commit: Option<ObjectId>) -> gix::Result<Self> {
         let (files, findings) = (Vec::new(), Vec::new());
         let mut list = Self { history: past, files, findings, remaining_entries: MAX_ENTRIES };
-        if let Some(tree) = commit.map(|it| past.palace_tree(it)).transpose()?.flatten() {
+        let Some(commit) = commit else { return Ok(list) };
+        if let Some(tree) = past.palace_tree(commit)? {
             list.add_palace(tree)?;
         }
+        for folder in &past.note_folders.located {
+            let tree = find_folder(&past.git, past.root_tree(commit)?, &folder.path_in_repository)?;
+            if let Some(tree) = tree {
+                list.add_notes(folder, &folder.path, tree, 0)?;
+            }
+        }
         Ok(list)
+    }
+
+    /// Adds the notes of `folder` in the tree of a folder in it, which has the path `place` from the
+    /// palace.
+    fn add_notes(
+        &mut self,
+        folder: &LocatedNoteFolder,
+        place: &str,
+        tree: ObjectId,
+        depth: usize,
+    ) -> gix::Result<()> {
+        let tree = self.history.git.find_tree(tree)?;
+        let is_palace = tree.find_entry(SETTINGS_FILE).is_some();
+        if is_palace && depth > 0 || depth >= palace_files::MAX_DRAWER_DEPTH {
+            return Ok(());
+        }
+        for entry in TreeRefIter::from_bytes(&tree.data, tree.id.kind()) {
+            let entry = entry?;
+            self.remaining_entries = self.remaining_entries.saturating_sub(1);
+            let Ok(name) = entry.filename.to_str() else { continue };
+            if self.remaining_entries == 0 || name.starts_with('.') {
+                continue;
+            }
+            let path = if place.is_empty() { name.to_owned() } else { format!("{place}/{name}") };
+            let (mode, id) = (entry.mode, entry.oid.to_owned());
+            let folders = &self.history.note_folders;
+            if mode.is_tree() && folders.folders.may_contain(&path) {
+                self.add_notes(folder, &path, id, depth + 1)?;
+            } else if folders.is_note_of(folder, &path) && mode.is_link() {
+                self.add_finding(&path, (Code::NoteNotRead, palace_files::LINK.1));
+            } else if folders.is_note_of(folder, &path) && mode.is_blob() {
+                self.files.push(TreeFile { path, mode, id });
+            }
+        }
+        Ok(())
     }
 
     /// Adds the files of a palace's tree.

@@ -7,7 +7,6 @@ use gix::bstr::BString;
 use gix::objs::FindExt as _;
 
 use crate::history::commits::{CommitNode, HistoryReader};
-use crate::repo::tree_diff;
 use palazzo_core::model::MAX_FILE_BYTES;
 
 /// Looks up one path in many trees. The trees share most folders, so the last result is cached per
@@ -22,15 +21,17 @@ pub(crate) struct PathLookup<'p> {
 }
 
 impl<'p> PathLookup<'p> {
-    /// Looks up the folder of the palace.
-    pub(crate) fn for_palace(past: &'p HistoryReader<'p>) -> Self {
-        Self::new(past, past.repository.prefix.trim_end_matches('/'), true)
+    /// Looks up the folder of the palace, and the folders of notes outside it.
+    pub(crate) fn for_palace(past: &'p HistoryReader<'p>) -> Vec<Self> {
+        let palace = past.repository.prefix.trim_end_matches('/');
+        let notes = past.note_folders.outside_palace().map(|it| it.path_in_repository.as_str());
+        [palace].into_iter().chain(notes).map(|it| Self::new(past, it, true)).collect()
     }
 
     /// Looks up the file at `path` in the palace; with a slash at the end, the folder.
     pub(crate) fn for_file(past: &'p HistoryReader<'p>, path: &str) -> Self {
         let is_folder = path.ends_with('/');
-        Self::new(past, &format!("{}{path}", past.repository.prefix), is_folder)
+        Self::new(past, &past.repository.path_of_file(path), is_folder)
     }
 
     /// Returns the id of the object at the path in `root`, the root tree of a commit.
@@ -79,8 +80,8 @@ pub(crate) fn path_before_rename(
     parent: ObjectId,
     path: &str,
 ) -> gix::Result<Option<String>> {
-    let (was, now) = (past.palace_tree(parent)?, past.palace_tree(step.id)?);
-    let changes = tree_diff::compare(&past.git, was, now)?;
+    let (was, now) = (past.palace_trees(parent)?, past.palace_trees(step.id)?);
+    let changes = past.compare_palace_trees(&was, &now)?;
     let appeared = changes.iter().find(|it| it.path == path && it.was.is_none());
     let Some(new) = appeared.and_then(|it| it.now) else { return Ok(None) };
     let gone = || changes.iter().filter(|it| it.now.is_none());

@@ -11,26 +11,14 @@ use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
 use palazzo_core::model::{
-    Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, is_markdown_file, max_file_bytes, quoted,
+    Code, Diagnostic, MAX_FILE_BYTES, PALACE_FOLDERS, Position, Slug, is_markdown_file,
+    max_file_bytes, quoted,
 };
 
 use crate::Error;
 use crate::repo::paths;
 use crate::repo::regular_file::is_missing_file_error;
 use crate::repo::temporary_names;
-
-/// The folders whose files belong to a palace.
-pub(crate) const PALACE_FOLDERS: [&str; 9] = [
-    "rooms",
-    "scrolls",
-    "entities",
-    "genera",
-    "drawers",
-    "diary",
-    "tasks",
-    "processes",
-    "conflicts",
-];
 
 /// The file that makes a folder a palace: the one palace file outside the palace folders.
 pub(crate) const SETTINGS_FILE: &str = "palace.toml";
@@ -67,7 +55,7 @@ const MAX_BYTES: u64 = MAX_FILE_BYTES as u64;
 /// The maximum folder depth of a file.
 const MAX_DEPTH: usize = 6;
 /// The maximum folder depth of a drawer: vaults of other programs have deeper folders.
-const MAX_DRAWER_DEPTH: usize = 32;
+pub(crate) const MAX_DRAWER_DEPTH: usize = 32;
 /// The folder of drawers.
 const DRAWERS_FOLDER: &str = "drawers/";
 

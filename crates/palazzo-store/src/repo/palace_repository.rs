@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use palazzo_core::model::NoteFolders;
+
 use crate::repo::git_files::LooseHead;
 use crate::repo::repository::Repository;
-use crate::repo::{git_files, home, index_file, regular_file};
-use crate::{ConsentStore, Error};
+use crate::repo::{git_files, home, index_file, palace_files, regular_file};
+use crate::{ConsentStore, Error, ReadResult};
 
 /// The open repository is checked before each use.
 const CHECK_ALWAYS: u8 = 0;
@@ -26,6 +28,8 @@ pub(crate) struct PalaceRepository {
     pub(crate) home: PathBuf,
     /// The user's consents.
     pub(crate) consents: ConsentStore,
+    /// The folders of notes.
+    note_folders: Mutex<NoteFolders>,
     /// Whether the configuration of the user and the system is ignored.
     pub(crate) isolated: bool,
     open: Mutex<Option<Arc<Repository>>>,
@@ -47,6 +51,7 @@ impl PalaceRepository {
             palace,
             home,
             consents: ConsentStore::default(),
+            note_folders: Mutex::default(),
             isolated: false,
             open: Mutex::new(None),
             checks: AtomicU8::new(CHECK_ALWAYS),
@@ -58,13 +63,41 @@ impl PalaceRepository {
     /// Creates a value for the same palace, which opens the repository by itself.
     pub(crate) fn clone_unopened(&self) -> Self {
         let (consents, isolated) = (self.consents.clone(), self.isolated);
-        Self { consents, isolated, ..Self::new(self.palace.clone(), self.home.clone()) }
+        let note_folders = Mutex::new(self.note_folders());
+        let new = Self::new(self.palace.clone(), self.home.clone());
+        Self { consents, note_folders, isolated, ..new }
     }
 
     /// Creates a value for the same palace, which shares the open repository.
     pub(crate) fn clone_opened(&self) -> Self {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Self { open: Mutex::new(open), ..self.clone_unopened() }
+    }
+
+    /// Returns the folders of notes.
+    pub(crate) fn note_folders(&self) -> NoteFolders {
+        self.note_folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the folders of notes. They are read in the repository of the palace only.
+    pub(crate) fn set_note_folders(&self, folders: &NoteFolders) {
+        *self.note_folders.lock().unwrap_or_else(PoisonError::into_inner) = folders.clone();
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(repository) = open.as_ref() {
+            repository.set_note_folders(folders);
+        }
+    }
+
+    /// Reads a file of the palace, or a note; `None`: it does not exist.
+    pub(crate) fn read_file(&self, path: &str) -> ReadResult {
+        if self.note_folders().is_empty() {
+            return palace_files::read_file(&self.palace, path);
+        }
+        match self.find() {
+            Ok(Some(repository)) => repository.read_file(path),
+            Ok(None) => palace_files::read_file(&self.palace, path),
+            Err(err) => Err(err.to_diagnostic(path)),
+        }
     }
 
     /// Returns the repository that contains the palace; `None`: there is none, or the user has not
@@ -160,6 +193,9 @@ impl PalaceRepository {
         let head = open.as_ref().map(|it| it.begin_call(&self.palace)).transpose()?.flatten();
         if head.is_none() {
             *open = self.discover()?.map(Arc::new);
+            if let Some(repository) = open.as_ref() {
+                repository.set_note_folders(&self.note_folders());
+            }
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         if self.checks.load(Ordering::Relaxed) == CHECK_ONCE {

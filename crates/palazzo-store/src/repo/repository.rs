@@ -1,13 +1,13 @@
 //! Finds, opens and creates the git repository of a palace.
 
 use crate::repo::paths;
-use palazzo_core::model::{path_text, quote_for_shell};
+use palazzo_core::model::{Code, Diagnostic, NoteFolders, path_text, quote_for_shell};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
@@ -15,15 +15,16 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use crate::repo::config;
 use crate::repo::fsync;
 use crate::repo::git_files::{self, LooseHead, RefFiles};
+use crate::repo::note_folders::{LocatedNoteFolders, is_outside_palace, path_in_repository};
 use crate::repo::operation::BlockingGitOperation;
-use crate::repo::palace_files::FileStamp;
+use crate::repo::palace_files::{self, FileStamp};
 use crate::repo::regular_file;
 use crate::repo::rename;
 use crate::repo::repository_location;
 use crate::repo::repository_location::RepositoryLocation;
 use crate::repo::shared_mode::SharedMode;
 use crate::repo::temporary_names::TEMPORARY_SUFFIX;
-use crate::{ConsentStore, Error};
+use crate::{ConsentStore, Error, ReadResult};
 
 /// The size in bytes of the largest object that is read into memory.
 pub(crate) const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
@@ -46,6 +47,8 @@ pub(crate) struct Repository {
     pub(crate) common_dir: PathBuf,
     /// The palace's path inside the working directory: empty, or ending in `/`.
     pub(crate) prefix: String,
+    /// The folders of notes.
+    note_folders: RwLock<Arc<LocatedNoteFolders>>,
     /// The modes of new files.
     pub(crate) shared_mode: SharedMode,
     /// The warning that a file of the user's home is left out, because it cannot be read.
@@ -240,6 +243,36 @@ impl Repository {
         self.work.join(".jj").is_dir()
     }
 
+    /// Sets the folders of notes.
+    pub(crate) fn set_note_folders(&self, folders: &NoteFolders) {
+        let located = Arc::new(LocatedNoteFolders::new(folders, &self.prefix));
+        *self.note_folders.write().unwrap_or_else(PoisonError::into_inner) = located;
+    }
+
+    /// Returns the folders of notes.
+    pub(crate) fn note_folders(&self) -> Arc<LocatedNoteFolders> {
+        self.note_folders.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the path in the repository of a file of the palace, or of a note outside it.
+    pub(crate) fn path_of_file(&self, path: &str) -> String {
+        let outside = Some(path).filter(|it| is_outside_palace(it));
+        let outside = outside.and_then(|it| path_in_repository(&self.prefix, it));
+        outside.unwrap_or_else(|| format!("{}{path}", self.prefix))
+    }
+
+    /// Reads a file of the palace, or a note; `None`: it does not exist.
+    pub(crate) fn read_file(&self, path: &str) -> ReadResult {
+        let is_note = self.note_folders().folders.contains(path);
+        let read = match is_outside_palace(path) {
+            false => palace_files::read_file(&self.palace, path),
+            true if is_note => palace_files::read_file(&self.work, &self.path_of_file(path)),
+            true => return Ok(None),
+        };
+        let code = |it: Code| if is_note { Code::NoteNotRead } else { it };
+        read.map_err(|it| Diagnostic { file: path.to_owned(), code: code(it.code), ..it })
+    }
+
     /// Returns a git command for this repository.
     pub(crate) fn git_command(&self, arguments: &str) -> String {
         format!("git -C {} {arguments}", quote_for_shell(&self.work.display().to_string()))
@@ -304,6 +337,7 @@ impl Repository {
             git_dir,
             common_dir,
             prefix,
+            note_folders: RwLock::default(),
             shared_mode: SharedMode::of_repository(&local),
             unreadable_user_file_warning: None,
             git_inode,

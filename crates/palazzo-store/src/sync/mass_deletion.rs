@@ -6,7 +6,9 @@ use gix::ObjectId;
 
 use crate::history::commits::HistoryReader;
 use crate::history::palaces_in_trees::PalacesInTrees;
-use crate::repo::palace_files::{CONFLICTS_FOLDER, PALACE_FOLDERS, SETTINGS_FILE};
+use palazzo_core::model::PALACE_FOLDERS;
+
+use crate::repo::palace_files::{CONFLICTS_FOLDER, SETTINGS_FILE};
 use crate::repo::tree_diff::TreeChange;
 use palazzo_core::model::{RoomId, Slug, quoted};
 

@@ -134,6 +134,8 @@ pub enum Code {
     UndefinedEntity,
     /// A link in a text that names no entity.
     UnresolvedLink,
+    /// A note, or a folder of notes, that cannot be read.
+    NoteNotRead,
     /// A room that shows a genus without entities.
     UndefinedGenus,
     /// An attribute that the genus does not define.

@@ -296,9 +296,16 @@ const OTHER_RULES: &[Rule] = &[
     info_rule(
         Code::UnresolvedLink,
         "unresolved-link",
-        "A link in a text names no entity",
+        "A link in a text leads to nothing",
         "The text shows it as it is written: `[[Cuvier]]`. Check the spelling, or create the \
-         entity. Brackets that are no link can stand between backticks.",
+         entity, or the note. Brackets that are no link can stand between backticks.",
+    ),
+    warning_rule(
+        Code::NoteNotRead,
+        "note-not-read",
+        "A note, or a folder of notes, is not read",
+        "`[[folder]]` in `palace.toml` names folders of the same repository. Notes are Markdown files \
+         in UTF-8 of at most 1 MiB; what git ignores, and what symbolic links lead to, is left out.",
     ),
     info_rule(
         Code::UndefinedGenus,

@@ -62,6 +62,11 @@ impl<'t> DocumentProperties<'t> {
         values.map(|it| it.trim_start_matches('#')).filter(|it| !it.is_empty())
     }
 
+    /// Yields its aliases: other names of the document.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        ["alias", "aliases"].into_iter().flat_map(|key| self.values(key))
+    }
+
     /// Yields its keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &'t str> {
         self.pairs.iter().map(|(key, _)| *key)

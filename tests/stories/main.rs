@@ -59,6 +59,7 @@ mod moving_items;
 mod names_and_paths;
 #[cfg(unix)]
 mod neovim;
+mod note_folders;
 mod old_palaces;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod packages;

@@ -42,8 +42,9 @@ pub use conflict::{
 pub use diary::diary_entry;
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
-    DrawerView, drawer, drawer_list, drawer_row, drawer_subtitle, drawer_title, later_texts,
-    note_label, note_links, text_title, unbuilt_drawer_room, unbuilt_drawer_room_description,
+    DrawerView, drawer, drawer_list, drawer_row, drawer_subtitle, drawer_title, label_with_place,
+    later_texts, note_label, note_links, text_title, unbuilt_drawer_room,
+    unbuilt_drawer_room_description,
 };
 pub use entity::{
     EntityView, ListedContent, attribute_and_relation_lines, entity, entity_facts, entity_list,

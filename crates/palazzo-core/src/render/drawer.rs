@@ -109,7 +109,12 @@ pub fn later_texts(
 
 /// Renders a note in a list: its title and its room.
 pub fn note_label(note: &Drawer, room: &RoomId) -> String {
-    format!("{} ({room})", title_in_row(&truncate(&drawer_title(note), TITLE_CHARS)))
+    label_with_place(&drawer_title(note), &room.to_string())
+}
+
+/// Renders a name in a list, and where it belongs: a room, or a genus.
+pub fn label_with_place(name: &str, place: &str) -> String {
+    format!("{} ({})", title_in_row(&truncate(name, TITLE_CHARS)), one_line(place))
 }
 
 /// Renders what a note links to, and what leads to it: rows, each with the number that opens it, and how

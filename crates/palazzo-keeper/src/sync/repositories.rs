@@ -80,7 +80,16 @@ impl RepositoryWithPalaces {
 
     /// Returns another store of the whole repository.
     pub(super) fn store(&self) -> Store {
-        self.store.clone_for_thread()
+        let mut store = self.store.clone_for_thread();
+        let prefix = |folder: &Path| {
+            let below = folder.strip_prefix(&self.working_directory).ok()?;
+            let names = below.iter().map(|it| Some(format!("{}/", it.to_str()?)));
+            names.collect::<Option<String>>()
+        };
+        let notes =
+            self.settings().filter_map(|(folder, it)| Some((prefix(folder)?, it.note_folders)));
+        store.set_synced_notes(&notes.collect::<Vec<_>>());
+        store
     }
 
     /// Returns another store of the whole repository, which signs commits as the palaces want.

@@ -87,11 +87,19 @@ pub(crate) fn leading_notes_notice(open: &LoadedPalace, view: &mut RoomView<'_>)
 }
 
 fn label(open: &LoadedPalace, item: &ItemId) -> String {
-    if let ItemId::Drawer(file) = item
-        && let (Some(drawer), Some(room)) =
-            (open.palace.drawers.drawer_in_file(file), open.palace.drawers.room_of_file(file))
-    {
-        return render::note_label(drawer, room);
-    }
-    render::item_label(&ItemOrFile::with_title(&open.palace, item.clone()))
+    let palace = &open.palace;
+    let label = match item {
+        ItemId::Drawer(file) => {
+            let (drawers, room) = (&palace.drawers, palace.drawers.room_of_file(file));
+            drawers.drawer_in_file(file).zip(room).map(|(it, room)| render::note_label(it, room))
+        }
+        ItemId::Room(id) => {
+            palace.room(id).map(|it| render::label_with_place(&it.name, &id.to_string()))
+        }
+        ItemId::Entity(name) => {
+            palace.graph.get(name).map(|it| render::label_with_place(name, &it.genus))
+        }
+        _ => None,
+    };
+    label.unwrap_or_else(|| render::item_label(&ItemOrFile::with_title(palace, item.clone())))
 }

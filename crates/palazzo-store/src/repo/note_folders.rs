@@ -14,6 +14,33 @@ pub(crate) struct LocatedNoteFolders {
     pub(crate) refused: Vec<(String, &'static str)>,
 }
 
+/// The notes of all palaces of a repository.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NotesOfRepository(Vec<LocatedNoteFolders>);
+
+impl NotesOfRepository {
+    /// Locates the folders of notes of palaces, each with its folder in the repository: empty, or ending
+    /// in `/`.
+    pub(crate) fn new(palaces: &[(String, NoteFolders)]) -> Self {
+        let all = palaces.iter().map(|(prefix, folders)| LocatedNoteFolders::new(folders, prefix));
+        Self(all.collect())
+    }
+
+    /// Returns whether the file at `path` in the repository is a note, unless it is a file of a palace.
+    pub(crate) fn contains(&self, path: &str) -> bool {
+        self.0.iter().any(|palace| {
+            palace.located.iter().any(|folder| {
+                let in_repository = folder.path_in_repository.as_str();
+                let below = match in_repository {
+                    "" => Some(path),
+                    _ => path.strip_prefix(in_repository).and_then(|it| it.strip_prefix('/')),
+                };
+                below.is_some_and(|it| palace.is_note_of(folder, &folder.path_from_palace(it)))
+            })
+        })
+    }
+}
+
 /// A folder of notes in a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LocatedNoteFolder {
@@ -143,6 +170,29 @@ mod tests {
             ("../keep2", "keep/", Some("keep2")),
         ] {
             assert_eq!(located(path, prefix).ok().as_deref(), expected, "{path} {prefix}");
+        }
+    }
+
+    #[test]
+    fn the_notes_of_a_repository_are_those_of_its_palaces() {
+        let folder = |path: &str| NoteFolder {
+            path: path.to_owned(),
+            wing: "notes".parse().unwrap(),
+            patterns: NotePatterns::default(),
+        };
+        let folders = |path: &str| NoteFolders::from_iter([folder(path)]);
+        let palaces =
+            [("keep/".to_owned(), folders("../notes")), ("a/b/".to_owned(), folders("c"))];
+        let notes = NotesOfRepository::new(&palaces);
+        for (path, expected) in [
+            ("notes/x/a.md", true),
+            ("a/b/c/a.md", true),
+            ("notes/a.txt", false),
+            ("notes/.x/a.md", false),
+            ("other/a.md", false),
+            ("keep/c/a.md", false),
+        ] {
+            assert_eq!(notes.contains(path), expected, "{path}");
         }
     }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palazzo_core::model::NoteFolders;
 
 use crate::repo::git_files::LooseHead;
+use crate::repo::note_folders::NotesOfRepository;
 use crate::repo::repository::Repository;
 use crate::repo::{git_files, home, index_file, palace_files, regular_file};
 use crate::{ConsentStore, Error, ReadResult};
@@ -30,6 +31,8 @@ pub(crate) struct PalaceRepository {
     pub(crate) consents: ConsentStore,
     /// The folders of notes.
     note_folders: Mutex<NoteFolders>,
+    /// The notes that are synchronized, if this is the whole repository.
+    pub(crate) synced_notes: Arc<NotesOfRepository>,
     /// Whether the configuration of the user and the system is ignored.
     pub(crate) isolated: bool,
     open: Mutex<Option<Arc<Repository>>>,
@@ -52,6 +55,7 @@ impl PalaceRepository {
             home,
             consents: ConsentStore::default(),
             note_folders: Mutex::default(),
+            synced_notes: Arc::default(),
             isolated: false,
             open: Mutex::new(None),
             checks: AtomicU8::new(CHECK_ALWAYS),
@@ -64,8 +68,9 @@ impl PalaceRepository {
     pub(crate) fn clone_unopened(&self) -> Self {
         let (consents, isolated) = (self.consents.clone(), self.isolated);
         let note_folders = Mutex::new(self.note_folders());
+        let synced_notes = self.synced_notes.clone();
         let new = Self::new(self.palace.clone(), self.home.clone());
-        Self { consents, note_folders, isolated, ..new }
+        Self { consents, note_folders, synced_notes, isolated, ..new }
     }
 
     /// Creates a value for the same palace, which shares the open repository.
@@ -195,6 +200,7 @@ impl PalaceRepository {
             *open = self.discover()?.map(Arc::new);
             if let Some(repository) = open.as_ref() {
                 repository.set_note_folders(&self.note_folders());
+                repository.set_synced_notes(self.synced_notes.clone());
             }
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);

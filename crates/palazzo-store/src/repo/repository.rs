@@ -15,7 +15,9 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use crate::repo::config;
 use crate::repo::fsync;
 use crate::repo::git_files::{self, LooseHead, RefFiles};
-use crate::repo::note_folders::{LocatedNoteFolders, is_outside_palace, path_in_repository};
+use crate::repo::note_folders::{
+    LocatedNoteFolders, NotesOfRepository, is_outside_palace, path_in_repository,
+};
 use crate::repo::operation::BlockingGitOperation;
 use crate::repo::palace_files::{self, FileStamp};
 use crate::repo::regular_file;
@@ -49,6 +51,8 @@ pub(crate) struct Repository {
     pub(crate) prefix: String,
     /// The folders of notes.
     note_folders: RwLock<Arc<LocatedNoteFolders>>,
+    /// The notes that are synchronized with the palaces.
+    synced_notes: RwLock<Arc<NotesOfRepository>>,
     /// The modes of new files.
     pub(crate) shared_mode: SharedMode,
     /// The warning that a file of the user's home is left out, because it cannot be read.
@@ -254,6 +258,16 @@ impl Repository {
         self.note_folders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Sets the notes that are synchronized with the palaces.
+    pub(crate) fn set_synced_notes(&self, notes: Arc<NotesOfRepository>) {
+        *self.synced_notes.write().unwrap_or_else(PoisonError::into_inner) = notes;
+    }
+
+    /// Returns the notes that are synchronized with the palaces.
+    pub(crate) fn synced_notes(&self) -> Arc<NotesOfRepository> {
+        self.synced_notes.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Returns the path in the repository of a file of the palace, or of a note outside it.
     pub(crate) fn path_of_file(&self, path: &str) -> String {
         let outside = Some(path).filter(|it| is_outside_palace(it));
@@ -338,6 +352,7 @@ impl Repository {
             common_dir,
             prefix,
             note_folders: RwLock::default(),
+            synced_notes: RwLock::default(),
             shared_mode: SharedMode::of_repository(&local),
             unreadable_user_file_warning: None,
             git_inode,

@@ -17,6 +17,7 @@ use crate::Error;
 use crate::history::commits::{LAST_SECOND, short_id, utc_time};
 use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::git_attributes::attribute_set_in;
+use crate::repo::note_folders::NotesOfRepository;
 use crate::repo::tree_diff::TreeEntry;
 use crate::repo::tree_lookup::find_folder;
 use crate::repo::{palace_files, paths, tree_diff};
@@ -254,11 +255,12 @@ fn count_changed_paths(git: &gix::Repository, id: ObjectId) -> gix::Result<usize
 /// Returns a file that `new` has otherwise than `old`, and that cannot be a file of a palace, with
 /// the reason: a link, a path outside the rules or not UTF-8, a file that is too large or has a
 /// filter, or two names that differ only in case. The ids are those of root trees; without an old one, all files
-/// count. Files of no palace are not checked here.
+/// count. Files of no palace that are no notes are not checked here.
 pub(crate) fn find_invalid_file(
     git: &gix::Repository,
     old: Option<ObjectId>,
     new: ObjectId,
+    notes: &NotesOfRepository,
 ) -> gix::Result<Option<InvalidFile>> {
     let trees: Vec<_> = old.into_iter().chain([new]).collect();
     let folders = PalacesInTrees::new(git, &trees);
@@ -272,12 +274,16 @@ pub(crate) fn find_invalid_file(
             let why = format!("it makes a palace of a folder of the palace {}", quoted(&palace));
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
-        let Some(folder) = folders.palace_of(&change.path)? else { continue };
+        let folder = folders.palace_of(&change.path)?;
+        let is_note = folder.is_none() && notes.contains(&change.path);
+        let Some(folder) = folder.or_else(|| is_note.then(String::new)) else { continue };
         if let Some(name) = &change.name_not_utf8 {
             let why = format!("the name {} is not UTF-8", quoted(name));
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
-        if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry)? {
+        // Other programs name notes.
+        let names = if is_note { |_: &str| None } else { reason_to_refuse_names };
+        if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry, names)? {
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
         total += git.find_header(entry.id)?.size();
@@ -286,7 +292,9 @@ pub(crate) fn find_invalid_file(
                 format!("the files that differ have together more than {MAX_TOTAL_BYTES} bytes");
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
-        paths.push(change.path);
+        if !is_note {
+            paths.push(change.path);
+        }
     }
     match find_folder_twin(&paths, &deleted) {
         Some(found) => Ok(Some(found)),
@@ -375,11 +383,12 @@ pub(crate) fn invalid_merged_file(
     Ok(why.map(|why| InvalidFile { path: path.to_owned(), why }))
 }
 
-/// Returns why a file cannot be at `path` of a palace; `None`: it can.
+/// Returns why a file cannot be at `path` of a palace, or a note in a repository; `None`: it can.
 fn reason_to_refuse(
     git: &gix::Repository,
     path: &str,
     entry: TreeEntry,
+    reason_to_refuse_names: fn(&str) -> Option<&'static str>,
 ) -> gix::Result<Option<String>> {
     if entry.mode.is_link() {
         return Ok(Some("it is a symbolic link".to_owned()));

@@ -119,6 +119,15 @@ pub enum SyncError {
         /// The version of its rules.
         version: u32,
     },
+    /// Both sides have changed a note.
+    #[error(
+        "both sides have changed the note {}, and Palazzo merges no notes: `git pull --no-rebase` does",
+        quoted(path)
+    )]
+    NoteConflict {
+        /// The path in the repository.
+        path: String,
+    },
     /// Commits touch files that do not belong to a palace.
     #[error(
         "the commit {commit} {} changes {}, which is no file of a palace; Palazzo neither \

@@ -47,7 +47,7 @@ impl PlannedMove {
     pub(crate) fn for_merge(
         history: &HistoryReader<'_>,
         [ours, theirs]: [ObjectId; 2],
-        merged: MergedTree,
+        merged: &MergedTree,
         rules_version: u32,
     ) -> gix::Result<Self> {
         let mut parents = [ours, theirs];

@@ -156,8 +156,8 @@ impl SyncSession {
         Ok(FetchReport { is_rewritten, latest_commit })
     }
 
-    /// Compares the two histories. Fails if a commit changes a file of no palace, or was merged by
-    /// rules newer than `rules_version`.
+    /// Compares the two histories. Fails if a commit changes a file of no palace that is no note, or was
+    /// merged by rules newer than `rules_version`.
     pub fn compare(&self, rules_version: u32) -> Result<HistoryComparison, Error> {
         let ours = self.head()?;
         let history = HistoryReader::new(&self.repository);
@@ -198,8 +198,9 @@ impl SyncSession {
                 let merged = merger.merge_commits([ours, theirs], &histories.ranges);
                 let merged = merged.map_err(failed)?;
                 let merged = merged.ok_or_else(|| self.no_common_history(ours, theirs))?;
+                let merged = merged.without_note_conflict()?;
                 let planned =
-                    PlannedMove::for_merge(&history, [ours, theirs], merged, rules_version)
+                    PlannedMove::for_merge(&history, [ours, theirs], &merged, rules_version)
                         .map_err(failed)?;
                 let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
                 let twin_in = |tree| commit_checks::find_case_twin(&history.git, tree, &paths);
@@ -307,7 +308,8 @@ impl SyncSession {
         let find = || -> gix::Result<_> {
             let git = self.transport.open()?;
             let tree = |id| -> gix::Result<_> { Ok(git.find_commit(id)?.tree_id()?.detach()) };
-            commit_checks::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
+            let notes = self.repository.synced_notes();
+            commit_checks::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?, &notes)
         };
         let found =
             find().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
@@ -328,7 +330,8 @@ impl SyncSession {
         }
         let find = || -> gix::Result<_> {
             let old = histories.theirs.map(|it| history.root_tree(it)).transpose()?;
-            commit_checks::find_invalid_file(&history.git, old, history.root_tree(histories.ours)?)
+            let (new, notes) = (history.root_tree(histories.ours)?, self.repository.synced_notes());
+            commit_checks::find_invalid_file(&history.git, old, new, &notes)
         };
         let found = find().map_err(|it| self.repository.git_error("read the newest commit", it))?;
         found.map_or(Ok(()), |it| Err(it.into_error(true)))

@@ -25,7 +25,7 @@ pub(crate) struct SideCommits {
     merges_by_path: HashMap<String, Vec<usize>>,
     /// The newest commit of the side.
     tip: LastChange,
-    /// The first commit found that changes a file of no palace, and the file.
+    /// The first commit found that changes a file of no palace that is no note, and the file.
     pub(crate) other_file: Option<(ObjectId, String)>,
     /// The commit with the greatest version of the rules of merging, and the version.
     pub(crate) newest_rules: Option<(ObjectId, u32)>,
@@ -78,6 +78,7 @@ impl SideCommits {
         hidden: impl IntoIterator<Item = ObjectId>,
     ) -> gix::Result<Self> {
         let mut range = Self { tip: read_note(history, tip)?.change, ..Self::default() };
+        let notes = history.repository.synced_notes();
         for step in history.walk_commits([tip], hidden)? {
             let step = step?;
             range.count += 1;
@@ -89,7 +90,8 @@ impl SideCommits {
             }
             let index = range.commits.len();
             for path in history.paths_changed_by(step.id, &step.parents)? {
-                if range.other_file.is_none() && folders.palace_of(&path)?.is_none() {
+                let is_other = !notes.contains(&path) && folders.palace_of(&path)?.is_none();
+                if range.other_file.is_none() && is_other {
                     range.other_file = Some((step.id, path.clone()));
                 }
                 let commits = match merge_rules {

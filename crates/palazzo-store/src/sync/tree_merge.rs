@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
+use crate::Error;
 use crate::history::commits::HistoryReader;
 use crate::history::palaces_in_trees::PalacesInTrees;
 use crate::repo::tree_diff::{self, TreeEntry};
 use crate::repo::tree_lookup::find_folder;
+use crate::sync::error::SyncError;
 use crate::sync::side_commits::{FileChange, SideCommits};
 use palazzo_core::model::LastChange;
 
@@ -49,12 +51,24 @@ pub struct MergedPalace {
 pub type MergePalace<'a> = dyn Fn(&PalaceVersions<'_>) -> MergedPalace + 'a;
 
 /// A merged tree.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MergedTree {
     /// The root tree. Its objects are in the memory of the merger's handle.
     pub(crate) tree: ObjectId,
     /// The number of conflicts.
     pub(crate) conflicts: usize,
+    /// The first note that both sides have changed differently.
+    note_conflict: Option<String>,
+}
+
+impl MergedTree {
+    /// Returns the tree, or an error if both sides have changed a note.
+    pub(crate) fn without_note_conflict(self) -> Result<Self, Error> {
+        match self.note_conflict {
+            Some(path) => Err(SyncError::NoteConflict { path }.into()),
+            None => Ok(self),
+        }
+    }
 }
 
 /// Merges trees. New objects stay in the memory of `history.git`.
@@ -72,6 +86,14 @@ struct FileVersions {
 
 /// The changed files of one palace, by path in the palace.
 type ChangedFiles = BTreeMap<String, FileVersions>;
+
+/// The files that a side has changed.
+#[derive(Default)]
+struct Changes {
+    palaces: BTreeMap<String, ChangedFiles>,
+    /// The notes, by path in the repository.
+    notes: ChangedFiles,
+}
 
 impl TreeMerger<'_> {
     /// Merges two commits; `None`: they have no common ancestor. `ranges` are the commits that only
@@ -132,11 +154,11 @@ impl TreeMerger<'_> {
         ranges: [&SideCommits; 2],
     ) -> gix::Result<MergedTree> {
         let git = &self.history.git;
-        let changes = changed_files(git, base, trees)?;
+        let Changes { palaces, notes } = changed_files(self.history, base, trees)?;
         let root = git.find_tree(base)?.decode()?.into_owned();
         let mut editor = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
         let mut conflicts = 0;
-        for (folder, files) in changes {
+        for (folder, files) in palaces {
             let merged = self.merge_one_palace(base, &folder, &files, ranges)?;
             conflicts += merged.conflicts;
             for path in files.keys().filter(|it| !merged.files.contains_key(*it)) {
@@ -148,8 +170,15 @@ impl TreeMerger<'_> {
                 editor.upsert(format!("{folder}{path}").split('/'), kind, id)?;
             }
         }
+        for (path, versions) in &notes {
+            match versions.changed_entry() {
+                Some(note) => drop(editor.upsert(path.split('/'), note.mode.kind(), note.id)?),
+                None => drop(editor.remove_leaf(path.split('/'))?),
+            }
+        }
+        let conflict = notes.into_iter().find(|(_, it)| it.is_changed_differently());
         let tree = editor.write(|tree| git.write_object(tree).map(gix::Id::detach))?;
-        Ok(MergedTree { tree, conflicts })
+        Ok(MergedTree { tree, conflicts, note_conflict: conflict.map(|(path, _)| path) })
     }
 
     fn merge_one_palace(
@@ -187,6 +216,17 @@ impl TreeMerger<'_> {
 }
 
 impl FileVersions {
+    /// Returns the version of the side that has changed the file; of two, the one with the greater id.
+    fn changed_entry(&self) -> Option<TreeEntry> {
+        let changed = self.sides.into_iter().filter(|it| *it != self.base);
+        changed.max_by_key(|it| it.map(|it| it.id)).unwrap_or(self.base)
+    }
+
+    fn is_changed_differently(&self) -> bool {
+        let [one, other] = self.sides;
+        one != other && one != self.base && other != self.base
+    }
+
     /// Returns the mode of the merged file: executable if a side has made it so, or neither has
     /// changed that.
     fn kind(&self) -> EntryKind {
@@ -211,14 +251,17 @@ pub(crate) fn merge_bases(
     Ok(bases.into_iter().map(gix::Id::detach).collect())
 }
 
-/// Lists the files that a side has changed, by palace. Files of no palace are left as in the base.
+/// Lists the files that a side has changed, by palace, and the notes. Other files are left as in the
+/// base.
 fn changed_files(
-    git: &gix::Repository,
+    history: &HistoryReader<'_>,
     base: ObjectId,
     trees: [ObjectId; 2],
-) -> gix::Result<BTreeMap<String, ChangedFiles>> {
+) -> gix::Result<Changes> {
+    let git = &history.git;
     let folders = PalacesInTrees::new(git, &[base, trees[0], trees[1]]);
-    let mut changes: BTreeMap<String, ChangedFiles> = BTreeMap::new();
+    let synced_notes = history.repository.synced_notes();
+    let mut changes = Changes::default();
     let mut by_side = [BTreeMap::new(), BTreeMap::new()];
     for (side, tree) in trees.into_iter().enumerate() {
         for change in tree_diff::compare(git, Some(base), Some(tree))? {
@@ -227,12 +270,16 @@ fn changed_files(
     }
     let paths: BTreeSet<_> = by_side.iter().flat_map(BTreeMap::keys).cloned().collect();
     for path in paths {
-        let Some(folder) = folders.palace_of(&path)? else { continue };
         let changed = [by_side[0].get(&path).copied(), by_side[1].get(&path).copied()];
         let base = changed.iter().flatten().find_map(|(was, _)| *was);
-        let sides = changed.map(|it| it.map_or(base, |(_, now)| now));
-        let path = path[folder.len()..].to_owned();
-        changes.entry(folder).or_default().insert(path, FileVersions { base, sides });
+        let versions =
+            FileVersions { base, sides: changed.map(|it| it.map_or(base, |(_, now)| now)) };
+        if let Some(folder) = folders.palace_of(&path)? {
+            let path = path[folder.len()..].to_owned();
+            changes.palaces.entry(folder).or_default().insert(path, versions);
+        } else if synced_notes.contains(&path) {
+            changes.notes.insert(path, versions);
+        }
     }
     Ok(changes)
 }

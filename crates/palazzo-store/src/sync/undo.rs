@@ -63,7 +63,7 @@ impl Store {
         }
         let merger = TreeMerger { history: &history, merge_palace };
         let tree = merger.reverse_commit(merge, before, head, &commits_since);
-        let tree = tree.map_err(failed)?.tree;
+        let tree = tree.map_err(failed)?.without_note_conflict()?.tree;
         if tree == history.root_tree(head).map_err(failed)? {
             return Err(nothing_to_undo("what it brought is not there any more"));
         }

@@ -2,13 +2,15 @@
 //! about it without reaching it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use gix::bstr::BString;
 
-use palazzo_core::model::{Consent, GitUrl, quoted, quoted_unless_plain};
+use palazzo_core::model::{Consent, GitUrl, NoteFolders, quoted, quoted_unless_plain};
 
 use crate::history::commits::HistoryReader;
+use crate::repo::note_folders::NotesOfRepository;
 use crate::repo::references;
 use crate::repo::repository::Repository;
 use crate::sync::error::SyncError;
@@ -63,6 +65,17 @@ impl Store {
         let Some(repository) = self.repository()? else { return Ok(None) };
         let work = repository.work.clone();
         Ok(Some(self.store_of_work(&work)))
+    }
+
+    /// Sets the notes that are synchronized with the palaces of the whole repository: the folders of
+    /// notes of each palace, which has the folder `prefix` in the repository, empty or ending in `/`.
+    /// Later clones of the store have them too.
+    pub fn set_synced_notes(&mut self, palaces: &[(String, NoteFolders)]) {
+        let notes = Arc::new(NotesOfRepository::new(palaces));
+        if let Ok(Some(repository)) = self.repository() {
+            repository.set_synced_notes(notes.clone());
+        }
+        self.repository.synced_notes = notes;
     }
 
     /// Returns the upstream of the current branch. Only `.git/config` is read, never a file of

@@ -33,7 +33,11 @@ impl Palace {
             ItemId::Task(file) => Some(self.tasks.get(file)?.title.clone()),
             ItemId::Process(file) => Some(self.processes.get(file)?.name.clone()),
             ItemId::Drawer(file) => {
-                let lines = self.drawers.drawer_in_file(file)?.text.lines();
+                let drawer = self.drawers.drawer_in_file(file)?;
+                if let Some(title) = &drawer.title {
+                    return Some(title.clone());
+                }
+                let lines = drawer.text.lines();
                 let mut titles = lines.filter(|it| it.chars().any(char::is_alphanumeric));
                 Some(titles.next().unwrap_or_default().to_owned())
             }

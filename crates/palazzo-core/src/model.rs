@@ -54,7 +54,7 @@ pub use crate::model::history::visit::{
 };
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
-pub use crate::model::settings::consent::{Consent, ConsentScope};
+pub use crate::model::settings::consent::{Consent, ConsentScope, MemoryConsent};
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };

@@ -147,10 +147,14 @@ enum Command {
 pub fn run() -> ExitCode {
     completions::complete_if_requested(program_definition);
     let matches = program_definition().try_get_matches();
+    if hook::act::is_this_run() && matches.as_ref().is_err_and(clap::Error::use_stderr) {
+        return ExitCode::SUCCESS;
+    }
     let matches =
         matches.unwrap_or_else(|err| command_groups::suggest_present_commands(err).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
     let done = match home::reject_unusable_home(&matches) {
+        Err(_) if hook::act::is_this_run() => Ok(ExitCode::SUCCESS),
         // A hook never fails.
         Err(failure) if cli.command.is_hook_run() => {
             terminal::eprint_failure(&failure.to_string());
@@ -280,7 +284,7 @@ mod tests {
              sync --setup|sync --setup URL|sync /a --status|conflicts|resolve|resolve 3f2a other|\
              merge-file a b c rooms/hall.yaml|locate -|locate -x|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
-            hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
+            hook remove|hook session-start|hook session-end|hook act|import memory -|import mempalace|\
             import notes.md|import notes memory --wing Ada|mine notes.md|export memory|setup|init --list|\
             search --index|setup --print|setup --print cursor --link|setup --remove --yes|client-config|completions bash|man /tmp";
         for line in lines.split('|') {

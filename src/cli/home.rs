@@ -156,6 +156,12 @@ impl HomeArgs {
         keeper_for_home(self.home.home.as_deref(), &self.workspace)
     }
 
+    /// Returns a keeper for this home that opens no palace. Finds the home without a message.
+    pub(super) fn silent_keeper(&self) -> Keeper {
+        let (home, _) = find_home_and_source(self.home.home.as_deref());
+        Keeper::new(home, self.workspace.workspace.clone()).with_consent_folder(state_dir())
+    }
+
     /// Returns the home, if one is given.
     pub(super) fn given(&self) -> Option<&Path> {
         self.home.home.as_deref()

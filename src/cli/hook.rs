@@ -1,5 +1,6 @@
 //! `palazzo hook`.
 
+pub(super) mod act;
 pub(super) mod claude_settings;
 pub(super) mod start_command;
 
@@ -37,6 +38,7 @@ enum Command {
     Remove(SettingsFileArgs),
     SessionStart(SessionStartArgs),
     SessionEnd(SessionEndArgs),
+    Act(act::Args),
 }
 
 /// Write the hooks into the settings of Claude Code
@@ -104,7 +106,7 @@ struct SessionEndArgs {
 impl Args {
     /// Returns whether a client runs the command, and not a person.
     pub(super) fn is_run_by_client(&self) -> bool {
-        matches!(self.command, Command::SessionStart(_) | Command::SessionEnd(_))
+        matches!(self.command, Command::SessionStart(_) | Command::SessionEnd(_) | Command::Act(_))
     }
 }
 
@@ -118,6 +120,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         Command::SessionEnd(it) => {
             run_session_end(it).unwrap_or_else(|err| terminal::eprint_failure(&err.to_string()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Act(it) => {
+            act::run(it);
             Ok(ExitCode::SUCCESS)
         }
     }

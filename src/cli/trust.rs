@@ -11,15 +11,17 @@ use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::cli::user_folders::expand_tilde;
-use palazzo_core::model::{Consent, ConsentScope, path_text, quote_for_shell, quoted_unless_plain};
-use palazzo_core::render::whole_line;
+use palazzo_core::model::{
+    Consent, ConsentScope, path_text, quote_for_shell, quoted, quoted_unless_plain,
+};
+use palazzo_core::render::{one_line, whole_line};
 use palazzo_keeper::{self as keeper, Keeper};
 
 /// Give your consent to what a palace from another person may do
 ///
 /// Lists the writing tools that actions of the palace may call (`[actions] allow` in
-/// palace.toml) and the repository that a `.git` file points to, and asks. Consents are
-/// stored outside of every palace, in `$XDG_STATE_HOME/palazzo` (else
+/// palace.toml), the repository that a `.git` file points to, and the memories of a host
+/// that are shown at actions (`when` below `metadata`), and asks. Consents are stored outside of every palace, in `$XDG_STATE_HOME/palazzo` (else
 /// `~/.local/state/palazzo`); a change needs a new consent.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -123,6 +125,10 @@ fn consent_json(consent: &Consent) -> Value {
             json!({ "path": consent.path(), "repository": folders })
         }
         ConsentScope::Sync(url) => json!({ "path": consent.path(), "sync": url }),
+        ConsentScope::Memory(it) => {
+            let content = json!({ "triggers": it.triggers, "text": it.first_line });
+            json!({ "path": consent.path(), "memory": it.name, "content": content })
+        }
     }
 }
 
@@ -147,6 +153,12 @@ fn describe_consent(consent: &Consent) -> String {
         }
         ConsentScope::Sync(url) => {
             format!("{path}\n  `palazzo sync` may fetch from and push to: {}", whole_line(url))
+        }
+        ConsentScope::Memory(it) => {
+            let triggers: Vec<_> = it.triggers.iter().map(|it| quoted(it)).collect();
+            let (name, triggers) = (quoted(&it.name), triggers.join(", "));
+            let text = one_line(&it.first_line);
+            format!("{path}\n  the memory {name} may be shown at {triggers}: {text}")
         }
     }
 }

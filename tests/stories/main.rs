@@ -33,6 +33,7 @@ mod halls;
 mod harness;
 mod history;
 mod hook;
+mod hook_act;
 #[cfg(unix)]
 mod hostile_merges;
 mod hostile_names;

@@ -7,6 +7,7 @@ mod agent_transcripts;
 mod chat_exports;
 mod conversation;
 mod extraction_result;
+mod hook_input;
 mod json_records;
 mod memory_server_file;
 mod mempalace;
@@ -14,6 +15,7 @@ mod mine;
 
 pub use chat_exports::without_citations;
 pub use extraction_result::{ExtractedText, ExtractionResult, OlderText};
+pub use hook_input::{FileWrite, HookInput, TextEdit};
 pub use memory_server_file::{
     MemoryServerFile, parse_memory_server_file, serialize_memory_server_file,
 };

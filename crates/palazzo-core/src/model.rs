@@ -20,6 +20,7 @@ mod git_url;
 mod graph;
 mod hall;
 mod history;
+mod host_memory;
 mod item;
 mod palace;
 mod proposal;
@@ -55,6 +56,7 @@ pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
 pub use crate::model::settings::note_folder::{NoteFolder, NoteFolders, NotePatterns};
+pub use crate::model::settings::consent::{Consent, ConsentScope, MemoryConsent};
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
@@ -86,6 +88,10 @@ pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileCommit, FileContent, FileDiff,
     FileHistories, FileHistory, RecentCommits, RoomArrivalOrder, StaleReason,
+};
+pub use host_memory::{
+    HOST_MEMORY_FOLDER, HostMemory, ToolUse, Trigger, TriggerKind, host_memory_name,
+    host_memory_name_in_folder,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};

@@ -18,6 +18,7 @@ mod imitations;
 mod item_json;
 mod map;
 mod markdown;
+mod memory_note;
 mod narration;
 mod palace_diff;
 mod proposal;
@@ -66,6 +67,7 @@ pub use item_json::{
 };
 pub use map::{MapView, map, map_json};
 pub use markdown::{room_markdown, scroll_markdown};
+pub use memory_note::{MAX_NOTE_CHARS, memory_note};
 pub use narration::narrate_action;
 pub(crate) use palace_diff::{ContentLine, content_lines};
 pub use palace_diff::{

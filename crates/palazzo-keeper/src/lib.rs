@@ -13,6 +13,7 @@ mod editor;
 mod error;
 mod graph;
 mod history;
+mod hook_act;
 mod http_access;
 mod import;
 mod items;
@@ -75,6 +76,7 @@ pub use crate::history::revert::{KeepReason, KeptFile, UndoOutcome};
 pub use crate::history::revisions::RevisionQuery;
 pub use crate::history::undo::{UndoSelection, undo_commits, undo_last_call};
 pub use crate::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
+pub use crate::hook_act::{ActHook, is_memory_write};
 pub use crate::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::import::mine::{
@@ -198,7 +200,7 @@ pub use http_access::HttpAccess;
 pub use keeper::Keeper;
 pub use palazzo_core::diff::LineEdit;
 pub use palazzo_core::exchange::{
-    ExtractedText, ExtractionResult, MempalaceRow, MempalaceTables, SourceKind,
+    ExtractedText, ExtractionResult, HookInput, MempalaceRow, MempalaceTables, SourceKind,
 };
 pub use palazzo_core::format::FORMAT_VERSION;
 pub use palazzo_core::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};

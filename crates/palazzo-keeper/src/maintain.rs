@@ -9,5 +9,6 @@ pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
 pub(crate) mod locate;
+pub(crate) mod memory_consents;
 pub(crate) mod split_conflicts;
 pub(crate) mod trust;

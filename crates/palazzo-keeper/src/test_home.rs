@@ -1,6 +1,7 @@
 //! A temporary home with one palace, for unit tests of operations.
 
 use std::fs;
+use std::path::Path;
 
 use chrono::{DateTime, Utc};
 
@@ -29,6 +30,11 @@ impl TestHome {
             home.write(path, text);
         }
         home
+    }
+
+    /// Returns the temporary folder, in which `home` is.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// Writes a file of the palace as a person would.

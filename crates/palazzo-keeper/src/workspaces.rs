@@ -82,6 +82,11 @@ impl Keeper {
         Ok(self.find_workspace(name)?.root)
     }
 
+    /// Returns the directory of the palace for callers who have entered none. Opens nothing.
+    pub fn default_palace_folder(&self) -> Result<PathBuf, Refusal> {
+        self.find_workspace(&self.default_workspace()?).map(|it| it.root)
+    }
+
     /// Finds a palace by the name of its directory or the name in its settings, ignoring case.
     pub(super) fn find_workspace(&self, name: &str) -> Result<Workspace, Refusal> {
         let all = self.workspaces()?;

@@ -10,6 +10,7 @@
 mod error;
 mod head;
 mod history;
+mod host_memories;
 mod identities;
 mod proposal;
 mod read;
@@ -34,6 +35,10 @@ pub use crate::history::file_history_cache::FileHistoryCache;
 pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::history::text_search::find_text_in_folder;
+pub use crate::host_memories::{
+    HostMemoryFile, find_host_memory, find_working_directory, memory_consent, read_host_memories,
+    read_host_memory,
+};
 pub use crate::proposal::branches::{BranchDistance, parse_branch_name};
 pub use crate::proposal::old_worktree::OLD_PROPOSALS_FOLDER;
 pub use crate::proposal::open::{ServedProposal, open_proposal};
@@ -72,6 +77,7 @@ pub use crate::user_state::http_access::{
     ListedServer, add_server, create_page_link, list_servers, read_or_create_token, remove_server,
     use_page_link,
 };
+pub use crate::user_state::shown_memories::claim_memory_to_show;
 pub use crate::user_state::{
     add_client_setup, forget_last_home_if, read_client_setups, read_last_home, remove_client_setup,
     remove_empty_client_setups, write_last_home,

@@ -15,6 +15,7 @@ pub(crate) mod home;
 pub(crate) mod ignore_rules;
 pub(crate) mod index_file;
 pub(crate) mod line_endings;
+pub(crate) mod memory_consents;
 pub(crate) mod network_fs;
 pub(crate) mod note_files;
 pub(crate) mod note_folders;

@@ -1,6 +1,7 @@
 //! The files in the folder for the state of this program, outside of every palace.
 
 pub(crate) mod http_access;
+pub(crate) mod shown_memories;
 
 use std::path::{Path, PathBuf};
 

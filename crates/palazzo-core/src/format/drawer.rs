@@ -3,6 +3,7 @@
 
 use crate::format::file_parser::{FileParser, MappingFields};
 use crate::format::front_matter::{self, TimeInFile, derive_id_from_time_and_path};
+use crate::format::host_memory;
 use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode, YamlError, parse_yaml};
 use crate::model::{
     DocumentProperties, Drawer, FrontMatterWingRoom, TimeZone, document_date, document_title,
@@ -13,6 +14,7 @@ const DRAWER_KEYS: &[&str] = &["id", "wing", "room", "title", "source", "by", "f
 
 /// Parses a drawer. Front matter of another program is a part of its text.
 pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str) -> Drawer {
+    host_memory::report_trigger_faults(reader, whole);
     let Some((matter, text)) = split_own_front_matter(file, whole) else {
         return drawer_without_front_matter(file, whole, reader.zone());
     };

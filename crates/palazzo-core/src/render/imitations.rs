@@ -235,6 +235,17 @@ pub fn unmark_imitations(text: &str) -> String {
     stripped
 }
 
+/// Replaces the bracket before each tag of a client in a line, so that it ends or begins no part of what the
+/// client says.
+pub(super) fn escape_client_tags(line: &str) -> String {
+    let mut escaped = String::with_capacity(line.len());
+    for (at, it) in line.char_indices() {
+        let is_tag = it == '<' && begins_with_tag_of_client(&line[at..]);
+        escaped.push(if is_tag { '‹' } else { it });
+    }
+    escaped
+}
+
 /// Finds imitations among the lines of one text.
 #[derive(Default)]
 struct ImitationFinder {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::conflicts::conflict_findings;
 use crate::maintain::dead_note_links::dead_note_link_findings;
 use crate::maintain::doctor;
+use crate::maintain::memory_consents::memory_consent_findings;
 use crate::palace::findings::{
     Finding, explain_findings, prepare_checks, resolve_diagnostic_positions,
 };
@@ -206,6 +207,7 @@ pub(crate) fn findings_outside_items(
         |it: &Diagnostic| open.findings_in(&it.file).any(|it| it.code == Code::MergeConflict);
     let unmerged = open.store().unmerged_file_findings().into_iter().filter(|it| !is_marked(it));
     let repository = open.store().repository_findings().into_iter().chain(unmerged);
+    let repository = repository.chain(memory_consent_findings(open.store()));
     model_error.into_iter().chain(consent).chain(repository.map(|it| (it, None))).collect()
 }
 

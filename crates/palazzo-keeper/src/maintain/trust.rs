@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::maintain::memory_consents::untrusted_memories;
 use crate::{Keeper, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::Consent;
@@ -17,6 +18,7 @@ pub fn missing_consents(keeper: &Keeper) -> Result<Vec<Consent>, Refusal> {
         let allowed_tools =
             format::parse_settings(&text).map(|it| it.allowed_tools).unwrap_or_default();
         needed.extend(store.needed_tools_consent(&allowed_tools)?);
+        needed.extend(untrusted_memories(&store)?.into_iter().map(|it| it.consent));
     }
     needed.sort();
     needed.dedup();

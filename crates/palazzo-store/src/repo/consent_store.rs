@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use palazzo_core::model::{Consent, ConsentScope, path_text};
 
 use crate::Error;
+use crate::repo::memory_consents;
 use crate::repo::state_file;
 use crate::repo::{paths, regular_file};
 
@@ -54,7 +55,13 @@ impl ConsentStore {
     /// Returns true if exactly `consent` was given. Fails if the consents cannot be read.
     pub fn is_allowed(&self, consent: &Consent) -> Result<bool, Error> {
         match self.require_safe_state_folder(consent) {
-            Ok(folder) => Ok(consent.path().is_some() && read_consents(&folder)?.contains(consent)),
+            Ok(folder) => match (consent.path(), &consent.scope) {
+                (None, _) => Ok(false),
+                (Some(palace), ConsentScope::Memory(memory)) => {
+                    Ok(memory_consents::is_stored(&folder, palace, memory))
+                }
+                (Some(_), _) => Ok(read_consents(&folder)?.contains(consent)),
+            },
             // Without a folder, no consent was ever stored.
             Err(_) if self.folder.is_none() => Ok(false),
             Err(err) => Err(err),
@@ -63,14 +70,21 @@ impl ConsentStore {
 
     /// Lists all consents, by path.
     pub fn list(&self) -> Result<Vec<Consent>, Error> {
-        self.folder.as_deref().map_or_else(|| Ok(Vec::new()), read_consents)
+        let Some(folder) = self.folder.as_deref() else { return Ok(Vec::new()) };
+        let mut consents = read_consents(folder)?;
+        consents.extend(memory_consents::list(folder));
+        consents.sort();
+        Ok(consents)
     }
 
     /// Stores `consent`, replacing an older one for the same subject.
     pub fn add(&self, consent: &Consent) -> Result<(), Error> {
         let folder = self.require_safe_state_folder(consent)?;
-        if consent.path().is_none() {
+        let Some(palace) = consent.path() else {
             return Err(unusable_error("the path is not Unicode"));
+        };
+        if let ConsentScope::Memory(memory) = &consent.scope {
+            return memory_consents::store(&folder, palace, memory);
         }
         change_consents(&folder, |consents| {
             consents.retain(|it| !consent.has_same_folder_and_scope_kind(it));
@@ -89,6 +103,7 @@ impl ConsentStore {
             removed = consents.iter().filter(|it| is_inside(it)).cloned().collect();
             consents.retain(|it| !is_inside(it));
         })?;
+        removed.extend(memory_consents::remove_at_or_below(folder, &path)?);
         Ok(removed)
     }
 
@@ -102,7 +117,9 @@ impl ConsentStore {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let real = paths::resolve_links(folder)?;
         let elsewhere = match &consent.scope {
-            ConsentScope::Tools(_) | ConsentScope::Sync(_) => [].as_slice(),
+            ConsentScope::Tools(_) | ConsentScope::Sync(_) | ConsentScope::Memory(_) => {
+                [].as_slice()
+            }
             ConsentScope::Repository(folders) => folders,
         };
         let untrusted = consent.path().into_iter().chain(elsewhere.iter().map(String::as_str));
@@ -167,6 +184,8 @@ impl StoredConsent {
             ConsentScope::Tools(tools) => stored.tools = Some(tools),
             ConsentScope::Repository(folders) => stored.repository = Some(folders),
             ConsentScope::Sync(url) => stored.sync = Some(url),
+            // These are in files of their own.
+            ConsentScope::Memory(_) => return None,
         }
         Some(stored)
     }

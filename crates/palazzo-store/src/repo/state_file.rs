@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::Error;
 use crate::repo::fsync;
 use crate::repo::regular_file;
@@ -54,6 +56,12 @@ pub(crate) fn remove_file_if(
     Ok(())
 }
 
+/// Hashes a text as the name of a file: nobody finds another text with the same hash.
+pub(crate) fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().fold(String::new(), |hex, it| hex + &format!("{it:02x}"))
+}
+
 /// Opens and locks the lock file at `lock`. If another process has removed it meanwhile, a third one
 /// may have created it again, so it is opened again.
 fn lock_file(lock: &Path) -> Result<File, Error> {
@@ -81,8 +89,9 @@ fn is_removed(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
+/// Returns options to write a file that only the user can read.
 #[cfg(unix)]
-fn private_open_options() -> OpenOptions {
+pub(crate) fn private_open_options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
@@ -92,21 +101,22 @@ fn private_open_options() -> OpenOptions {
 /// Sets nothing: a file in the profile of a user has the permissions of the profile, which others
 /// cannot read.
 #[cfg(windows)]
-fn private_open_options() -> OpenOptions {
+pub(crate) fn private_open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     options
 }
 
+/// Creates a folder that only the user can read, and those above it.
 #[cfg(unix)]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Sets no permissions, as [`private_open_options`] does.
 #[cfg(windows)]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 

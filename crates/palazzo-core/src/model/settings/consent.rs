@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::{GitUrl, Tool};
+use crate::model::{GitUrl, HostMemory, Tool};
 
 /// A consent for one folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,21 @@ pub enum ConsentScope {
     Repository(Vec<String>),
     /// The repository may be synchronized with the one at this URL, which has no password.
     Sync(String),
+    /// A memory of the host may be shown at actions, as long as it has this content.
+    Memory(MemoryConsent),
+}
+
+/// The memory of a consent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MemoryConsent {
+    /// The name of the memory when the consent was given. It may be renamed.
+    pub name: String,
+    /// Its triggers, as [`Trigger`](crate::model::Trigger) displays them.
+    pub triggers: Vec<String>,
+    /// The first line of its text.
+    pub first_line: String,
+    /// A hash of its [content](HostMemory::content), in hexadecimal digits.
+    pub content_hash: String,
 }
 
 impl Consent {
@@ -47,6 +62,18 @@ impl Consent {
     /// password in the URL is not stored.
     pub fn for_sync(work: &Path, url: &GitUrl) -> Self {
         Self { path: work.to_str().map(str::to_owned), scope: ConsentScope::Sync(url.to_string()) }
+    }
+
+    /// Returns the consent to show a memory of the palace at `palace` at actions. `content_hash` is a hash of
+    /// its content.
+    pub fn for_memory(palace: &Path, name: &str, it: &HostMemory, content_hash: String) -> Self {
+        let memory = MemoryConsent {
+            name: name.to_owned(),
+            triggers: it.triggers.iter().map(ToString::to_string).collect(),
+            first_line: it.text.lines().next().unwrap_or_default().to_owned(),
+            content_hash,
+        };
+        Self { path: palace.to_str().map(str::to_owned), scope: ConsentScope::Memory(memory) }
     }
 
     /// Returns a consent that was read from the consent file.

@@ -20,6 +20,7 @@ mod git_url;
 mod graph;
 mod hall;
 mod history;
+mod host_memory;
 mod item;
 mod palace;
 mod proposal;
@@ -85,6 +86,10 @@ pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileCommit, FileContent, FileDiff,
     FileHistories, FileHistory, RecentCommits, RoomArrivalOrder, StaleReason,
+};
+pub use host_memory::{
+    HOST_MEMORY_FOLDER, HOST_MEMORY_INDEX, encode_link_target, is_host_memory_path,
+    linked_memory_files, names_memory_file, path_below_host_memory,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};

@@ -252,6 +252,16 @@ fn a_memory_is_installed_only_where_it_harms_nobody() {
     assert_snapshot!(shown, @"palazzo: The memory of Claude Code is private, and the repository of the palace has a remote: origin (https://example.org/notes.git). Put the memory there? Run this in a terminal, or with --accept");
     assert!(!project.path(SETTINGS).exists() && !project.home.path().join(MEMORY).exists());
     assert_eq!(project.hook(&["install", "--memory", "--accept"]).0, 0);
+    // Another project has a palace of its own.
+    let other = project.path("../other");
+    fs::create_dir_all(&other).unwrap();
+    let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_palazzo")));
+    command.args(["hook", "install", "--memory", "--accept"]).current_dir(&other);
+    let (code, shown) = project.shown(command.output().unwrap());
+    let why =
+        "notes/drawers/claude/memory has the memory of another project, by `USER/project/.claude";
+    assert!(code == 2 && shown.contains(why), "{shown}");
+    assert!(!other.join(".claude").exists());
 }
 
 #[test]
@@ -321,9 +331,10 @@ fn only_a_file_of_the_memory_is_committed_after_a_tool() {
     for file in ["../../../../../project/src/new.rs", "../elsewhere.md"] {
         project.after_write(file, &json!({}));
     }
-    for input in
-        ["", "{", "[]", "{\"hook_event_name\": 1}", "{\"hook_event_name\": \"PostToolUse\"}"]
-    {
+    let huge = format!("{{\"hook_event_name\": \"Stop\", \"x\": \"{}\"}}", "x".repeat(17 << 20));
+    let wrong =
+        ["", "{", "[]", "{\"hook_event_name\": 1}", "{\"hook_event_name\": \"PostToolUse\"}"];
+    for input in wrong.into_iter().chain([huge.as_str()]) {
         let settings: Value = serde_json::from_str(&project.read_settings()).unwrap();
         let command = &settings["hooks"]["PostToolUse"][0]["hooks"][0]["command"];
         let output = project.run_with_input(command.as_str().unwrap(), input);
@@ -395,6 +406,13 @@ fn secrets_reach_no_object_and_the_next_start_names_them() {
     assert!(findings.contains("db.md") && findings.contains("secret"), "{findings}");
     let is_found = |it: &str| is_in_objects(&project.home, it);
     assert!(!is_found("Tr0ub4dor") && !is_found(&token));
+    // A palace that has it for a template gets no memory.
+    let folder = project.home.path().join("notes").display().to_string();
+    let (code, shown) = project.palazzo(&["init", "Other", "--template", &folder]);
+    assert_eq!(code, 0, "{shown}");
+    assert!(!project.home.path().join("other/drawers").exists());
+    assert!(!is_found("Tr0ub4dor") && !is_found(&token));
+    fs::remove_dir_all(project.home.path().join("other")).unwrap();
     // A new history takes the files as they are.
     fs::remove_dir_all(project.home.path().join(".git")).unwrap();
     let (code, shown) = project.palazzo(&["init", "--repository"]);
@@ -444,7 +462,11 @@ fn the_index_gets_missing_pointers_at_startup_only() {
     let count = project.home.commit_count();
     project.start();
     assert_eq!(project.home.commit_count(), count);
-    // An index that cannot be read stays.
+}
+
+#[test]
+fn an_index_that_cannot_be_read_stays() {
+    let project = Project::with_memory();
     let place = project.home.path().join(MEMORY).join("MEMORY.md");
     fs::write(&place, b"\xff\xfe").unwrap();
     project.write_memory("new.md", "New.\n");
@@ -525,8 +547,7 @@ fn twenty_sessions_at_once_lose_no_line() {
         let text = project.home.git(&["show", &format!("HEAD:{MEMORY}/session{number}.md")]);
         assert!(text.contains("description: two"), "{text}");
     }
-    let before = (0..5).filter(|it| index.contains(&format!("(before{it}.md)")));
-    assert_eq!(before.count(), 5, "{index}");
+    assert_eq!(index.matches("](before").count(), 5, "{index}");
 }
 
 #[test]

@@ -134,7 +134,7 @@ mod tests {
             "{ \"model\": \"opus\" } // end",
             "{\n  // mine\n}\n",
             "\u{feff}{\r\n\t\"hooks\": {\r\n\t\t// none\r\n\t},\r\n}\r\n",
-            "{\"z\": 1.50, \"hooks\": {\"Stop\": [], \"SessionEnd\": [{\"hooks\": []}]},\n\n \"a\": 1}",
+            "{\"z\": 1.50, \"hooks\": {\"Setup\": [], \"SessionEnd\": [{\"hooks\": []}]},\n\n \"a\": 1}",
         ] {
             let added = insert(user).unwrap();
             let settings = ConfigFormat::Json.parse(&added).unwrap();

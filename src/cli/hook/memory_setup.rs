@@ -46,6 +46,7 @@ impl MemorySetup {
         let folder = palace.join(HOST_MEMORY_FOLDER);
         reject_links_below(&palace)?;
         let settings = resolve_links(&project.root.join(LOCAL_SETTINGS));
+        reject_other_project(&folder, &settings)?;
         let host_folder = project.host_folder();
         Ok(Self { keeper, palace, folder, settings, host_folder })
     }
@@ -148,7 +149,12 @@ pub(in crate::cli) fn describe_memory_setup(
         return Ok(None);
     }
     project.reject_other_folders()?;
-    let warning = if keeper.has_palaces() { warn_of_remotes(keeper)? } else { None };
+    let mut warning = None;
+    if keeper.has_palaces() {
+        let palace = dunce::canonicalize(keeper::default_palace_folder(keeper)?)?;
+        reject_other_project(&palace.join(HOST_MEMORY_FOLDER), &settings)?;
+        warning = warn_of_remotes(keeper)?;
+    }
     if let Some(warning) = warning.as_ref().filter(|_| !is_asked) {
         let command = "`palazzo hook install --memory --accept` puts it there";
         return Err(Failure::Message(format!("{warning}; {command}")));
@@ -217,6 +223,27 @@ fn copy_back(folder: &Path, host_folder: &Path) -> Result<Vec<String>, Failure> 
         lines.push(format!("{file} is another one there: the version of the palace is {beside}"));
     }
     Ok(lines)
+}
+
+/// Fails if the memory of another project is in the folder: the two would be one.
+fn reject_other_project(folder: &Path, settings: &Path) -> Result<(), Failure> {
+    let Some(state) = state_dir() else { return Ok(()) };
+    let is_there = |it: &ClientSetup| {
+        let text = read_config(&it.file).ok().flatten().unwrap_or_default();
+        let found = ConfigFormat::Json.parse(&text);
+        found
+            .is_ok_and(|found| find_memory_folder(&found).is_some_and(|it| Path::new(it) == folder))
+    };
+    let mut records = keeper::client_setups(&state)?.into_iter();
+    match records.find(|it| it.name == MEMORY_KEY && it.file != settings && is_there(it)) {
+        None => Ok(()),
+        Some(other) => Err(Failure::Message(format!(
+            "{} has the memory of another project, by `{}`: choose a palace for this one with \
+             --workspace, `palazzo init NAME` creates one",
+            path_text(folder),
+            path_text(&other.file)
+        ))),
+    }
 }
 
 /// Returns the record of the memory in settings.

@@ -8,6 +8,7 @@ mod client;
 mod client_config;
 mod command_groups;
 mod completions;
+mod confirmation;
 mod conflicts;
 mod diff;
 mod doctor;

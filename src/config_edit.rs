@@ -9,6 +9,7 @@ mod jsonc;
 mod line;
 #[cfg(test)]
 mod list_tests;
+mod marked_block;
 #[cfg(test)]
 mod property_tests;
 mod text_change;
@@ -18,6 +19,7 @@ mod update_tests;
 mod yaml;
 
 pub use entry::{ConfigError, EntryFields, EntryPlace};
+pub use marked_block::{with_marked_block, without_marked_block};
 pub use text_change::{revert_text_change, text_change};
 
 use serde_json::{Map, Value, json};
@@ -179,6 +181,26 @@ pub fn remove_list_items(
         remove_value(&mut meant, &path);
         ConfigFormat::Json.require_meaning(&text, &path, meant)?;
     }
+}
+
+/// Adds a value that is not there yet to the outermost object of JSON.
+pub fn insert_json_value(text: &str, name: &str, value: &Value) -> Result<String, ConfigError> {
+    let mut meant = ConfigFormat::Json.parse(text)?;
+    let (mark, body) = split_mark(text);
+    let text = format!("{mark}{}", jsonc::insert(body, &[], Some(name), value)?.0);
+    meant[name] = value.clone();
+    ConfigFormat::Json.require_meaning(&text, &[name], meant)?;
+    Ok(text)
+}
+
+/// Removes a value from the outermost object of JSON.
+pub fn remove_json_value(text: &str, name: &str) -> Result<String, ConfigError> {
+    let mut meant = ConfigFormat::Json.parse(text)?;
+    let (mark, body) = split_mark(text);
+    let text = format!("{mark}{}", jsonc::remove(body, &[name], &InsertionTrace::default())?);
+    remove_value(&mut meant, &[name]);
+    ConfigFormat::Json.require_meaning(&text, &[name], meant)?;
+    Ok(text)
 }
 
 /// Replaces the one string of JSON that is `was`. Fails if there is none, or several.

@@ -2,6 +2,10 @@
 
 pub(super) mod act;
 pub(super) mod claude_settings;
+mod memory;
+mod memory_files;
+pub(super) mod memory_settings;
+pub(super) mod memory_setup;
 pub(super) mod start_command;
 
 use std::io::{Read as _, stdin};
@@ -11,10 +15,12 @@ use std::process::{self, ExitCode, Stdio};
 use serde_json::Value;
 
 use crate::cli::client::config_file::{create_folders, read_config, replace_config, resolve_links};
+use crate::cli::confirmation::confirm;
 use crate::cli::home::HomeArgs;
 use crate::cli::hook::claude_settings::{
     END_COMMAND_MARKER, END_EVENTS, START_EVENT, with_hooks, without_hooks,
 };
+use crate::cli::hook::memory_setup::{MemorySetup, remove_memory_setup};
 use crate::cli::hook::start_command::StartCommand;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::{program_path, to_utf8};
@@ -39,12 +45,14 @@ enum Command {
     SessionStart(SessionStartArgs),
     SessionEnd(SessionEndArgs),
     Act(act::Args),
+    Memory(memory::Args),
 }
 
 /// Write the hooks into the settings of Claude Code
 ///
 /// Other settings are kept. To change the options, install the hooks again.
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 struct InstallArgs {
     #[command(flatten)]
     place: SettingsFileArgs,
@@ -60,9 +68,22 @@ struct InstallArgs {
     /// Keep conversations with their secrets; else they are redacted, as in `palazzo import`
     #[arg(long, requires = "keep")]
     keep_secrets: bool,
+
+    /// Only put the memory that Claude Code has of the project in this directory into the palace:
+    /// as drawers in `drawers/claude/memory`, committed as it is written. Always in the settings of
+    /// the project
+    #[arg(long, conflicts_with_all = ["settings", "keep", "budget"])]
+    memory: bool,
+
+    /// With --memory: accept that the repository of the palace has a remote
+    #[arg(long, requires = "memory")]
+    accept: bool,
 }
 
 /// Remove the hooks from the settings of Claude Code
+///
+/// With --project also the memory that Claude Code has in a palace: its files are copied to where
+/// Claude Code finds them then.
 #[derive(clap::Args)]
 struct SettingsFileArgs {
     /// Use the settings of the project in this directory (`.claude/settings.local.json`,
@@ -106,12 +127,19 @@ struct SessionEndArgs {
 impl Args {
     /// Returns whether a client runs the command, and not a person.
     pub(super) fn is_run_by_client(&self) -> bool {
-        matches!(self.command, Command::SessionStart(_) | Command::SessionEnd(_) | Command::Act(_))
+        matches!(
+            self.command,
+            Command::SessionStart(_)
+                | Command::SessionEnd(_)
+                | Command::Act(_)
+                | Command::Memory(_)
+        )
     }
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
+        Command::Install(it) if it.memory => install_memory(it),
         Command::Install(it) => install_hooks(it),
         Command::Remove(it) => uninstall_hooks(it),
         Command::SessionStart(it) => {
@@ -124,6 +152,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         Command::Act(it) => {
             act::run(it);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Memory(it) => {
+            memory::run(it).unwrap_or_else(|err| terminal::eprint_failure(&err.to_string()));
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -186,7 +218,7 @@ fn detach(program: &mut process::Command) {
 }
 
 fn install_hooks(args: &InstallArgs) -> Outcome {
-    let InstallArgs { place, start, keep, keep_secrets } = args;
+    let InstallArgs { place, start, keep, keep_secrets, .. } = args;
     let keeper = start.home.keeper();
     let has_palaces = keeper.has_palaces();
     if has_palaces {
@@ -213,11 +245,30 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Puts the memory of Claude Code into the palace.
+fn install_memory(args: &InstallArgs) -> Outcome {
+    let setup = MemorySetup::new(args.start.home.keeper())?;
+    if let Some(question) = setup.question()?
+        && !confirm(&question, args.accept, "--accept")?
+    {
+        anstream::eprintln!("Nothing is changed.");
+        return Ok(ExitCode::from(1));
+    }
+    terminal::print_page(&setup.install()?.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
 fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
+    let memory = remove_memory_setup(&find_settings_file(place)?)?;
+    if let Some(lines) = &memory {
+        terminal::print_page(&lines.join("\n"))?;
+    }
     let file = SettingsFile::read(find_settings_file(place)?)?;
     let path = path_text(&file.path);
     let settings = without_hooks(file.text()).map_err(|it| file.error(&it.to_string()))?;
-    if settings == file.text() {
+    if settings == file.text() && memory.is_some() {
+        terminal::print_page(&format!("The memory is removed from {path}"))?;
+    } else if settings == file.text() {
         terminal::print_page(&format!("There is no hook of Palazzo in {path}"))?;
     } else {
         let is_empty = settings.split_whitespace().collect::<String>() == "{}";

@@ -1,7 +1,8 @@
 //! `palazzo setup`.
 
-mod change;
+pub(super) mod change;
 mod description;
+mod new_memory;
 mod new_palace;
 mod plan;
 mod question;
@@ -11,7 +12,7 @@ mod text_addition;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
@@ -22,10 +23,13 @@ use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::ServerCommand;
 use crate::cli::client_config::{self, PrintOptions};
 use crate::cli::home::{self, HomeArgs};
+use crate::cli::hook::memory_setup::remove_memory_setup;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
-use crate::cli::setup::plan::{Plan, SetupStep, plan_insertion, plan_palace, plan_removals};
+use crate::cli::setup::plan::{
+    Plan, SetupStep, plan_insertion, plan_memory, plan_palace, plan_removals,
+};
 use crate::cli::setup::question::ChosenParts;
 use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
@@ -41,8 +45,9 @@ use palazzo_keeper as keeper;
 /// MCP client that is found by its configuration, its folder or its program, and for Claude Code a
 /// hook that begins each conversation with a summary, and the permission to call the tools without
 /// asking each time; leave out what you do not want by its number. By its letter you add the line for
-/// agents to your CLAUDE.md or AGENTS.md. Without a terminal, --yes writes the entries of the
-/// clients, and what other options name.
+/// agents to your CLAUDE.md or AGENTS.md, and the memory that Claude Code has of the project in this
+/// directory. Without a terminal, --yes writes the entries of the clients, and what other options
+/// name.
 ///
 /// Comments and layout of files stay. A file that it cannot read, and an entry of another server
 /// with the same name, are left alone. In an entry and a hook of Palazzo it updates the program, and
@@ -78,6 +83,10 @@ pub(super) struct Args {
     #[arg(long)]
     hooks: bool,
 
+    /// Put the memory that Claude Code has of the project in this directory into the palace
+    #[arg(long)]
+    memory: bool,
+
     /// Allow Claude Code to call the tools of the server without asking each time
     #[arg(long)]
     allow_tools: bool,
@@ -86,7 +95,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     instructions: Vec<PathBuf>,
 
-    /// Everything that is offered at a terminal
+    /// Everything that is offered at a terminal, without the memory
     #[arg(long)]
     all: bool,
 
@@ -100,11 +109,11 @@ pub(super) struct Args {
 
     /// Take back what was written. The rest of each file is as it was before, with what others have
     /// added meanwhile
-    #[arg(long, conflicts_with_all = ["home", "workspace", "tools", "palace", "template", "hooks", "allow_tools", "instructions", "all"])]
+    #[arg(long, conflicts_with_all = ["home", "workspace", "tools", "palace", "template", "hooks", "memory", "allow_tools", "instructions", "all"])]
     remove: bool,
 
     /// Print the configuration of this client, and write nothing
-    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude-code", conflicts_with_all = ["clients", "yes", "dry_run", "remove", "palace", "template", "hooks", "allow_tools", "instructions", "all"])]
+    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude-code", conflicts_with_all = ["clients", "yes", "dry_run", "remove", "palace", "template", "hooks", "memory", "allow_tools", "instructions", "all"])]
     print: Option<Client>,
 
     #[command(flatten)]
@@ -198,7 +207,7 @@ fn remember_set_up(args: &Args, is_written: bool) {
 impl Args {
     /// Returns whether parts besides the entries of clients are named.
     fn names_parts(&self) -> bool {
-        let is_flagged = self.all || self.hooks || self.allow_tools;
+        let is_flagged = self.all || self.hooks || self.allow_tools || self.memory;
         is_flagged || self.palace.is_some() || !self.instructions.is_empty()
     }
 }
@@ -303,6 +312,13 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<SetupProposal, Fail
         lines.retain(|it| plans.iter().all(|plan| !plan.has_file_of(it)));
         if args.all { &mut plans } else { &mut offers }.extend(lines);
     }
+    // A memory is private: nobody gets it there without being asked for it alone.
+    let is_memory_offered = !args.all && is_wanted(false);
+    if args.memory {
+        plans.extend(plan_memory(&args.home, !args.yes));
+    } else if is_memory_offered {
+        offers.extend(plan_memory(&args.home, true));
+    }
     offers.retain(Plan::is_change);
     Ok(SetupProposal { plans, offers })
 }
@@ -366,7 +382,7 @@ fn one_plan_for_each_file(plans: impl IntoIterator<Item = Plan>) -> Vec<Plan> {
     let mut files = BTreeSet::new();
     let is_first = |it: &Plan| match &it.step {
         SetupStep::Change(change) => files.insert(change.target.clone()),
-        SetupStep::Nothing(_) | SetupStep::Refused(_) | SetupStep::Create(_) => true,
+        _ => true,
     };
     plans.into_iter().filter(is_first).collect()
 }
@@ -379,6 +395,13 @@ fn nothing_found(is_removal: bool) -> &'static str {
              configuration of one, `palazzo setup --print NAME` prints it."
         }
     }
+}
+
+/// Takes the memory of Claude Code out of settings.
+fn remove_memory(settings: &Path) -> Result<Option<&'static str>, String> {
+    let lines = remove_memory_setup(settings).map_err(|it| it.to_string())?;
+    lines.map_or(Ok(()), |it| terminal::print_page(&it.join("\n"))).map_err(|it| it.to_string())?;
+    Ok(Some("written"))
 }
 
 /// Writes the changes. Returns false if one could not be written.
@@ -394,6 +417,10 @@ fn apply_plans(plans: impl Iterator<Item = Plan>) -> Result<bool, Failure> {
             SetupStep::Create(palace) => {
                 palace.create().map(|()| None).map_err(|it| it.to_string())
             }
+            SetupStep::AddMemory(memory) => {
+                memory.install().map(|()| None).map_err(|it| it.to_string())
+            }
+            SetupStep::RemoveMemory(record) => remove_memory(&record.file),
             SetupStep::Change(change) => {
                 let done = change.done();
                 apply_change(*change).map(|()| Some(done))

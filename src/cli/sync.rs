@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::cli::confirmation::confirm;
 use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::signal;
 use crate::cli::terminal;
-use palazzo_core::model::{path_text, quote_for_shell};
+use palazzo_core::model::{GitUrl, path_text, quote_for_shell, quoted};
 use palazzo_core::render;
 use palazzo_keeper::{
     self as keeper, Refusal, RepositoryWithPalaces, SyncOptions, SyncReport, SyncSetupReport,
@@ -33,7 +34,7 @@ pub(super) struct Args {
     home: PalacesArgs,
 
     /// Allow it on this machine, with the upstream of the branch; a branch without one gets URL
-    #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["status", "undo", "dry_run", "accept"])]
+    #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["status", "undo", "dry_run"])]
     #[expect(clippy::option_option, reason = "it may be given with and without a URL")]
     setup: Option<Option<String>>,
 
@@ -53,7 +54,8 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Accept that the remote deletes many files or sets `commit = "manual"`
+    /// Accept that the remote deletes many files or sets `commit = "manual"`; with --setup, that the
+    /// memory of Claude Code in a palace is sent there
     #[arg(long)]
     accept: bool,
 
@@ -97,9 +99,9 @@ pub(super) fn run(args: &Args) -> Outcome {
                     terminal::print_page(&format!("{shown}\n{}", indent(&result.text)))?;
                 }
             }
-            Err(refusal) => {
+            Err(failure) => {
                 code = 2;
-                let message = Failure::from(refusal).to_string();
+                let message = failure.to_string();
                 entries.push(json_entry(&working_directory, json!({ "error": message })));
                 terminal::eprint_failure(&format!("{shown}: {message}"));
             }
@@ -139,9 +141,10 @@ impl Args {
         &self,
         repository: &RepositoryWithPalaces,
         cancelled: &Arc<AtomicBool>,
-    ) -> Result<RepositoryResult, Refusal> {
+    ) -> Result<RepositoryResult, Failure> {
         let time_limit = Duration::from_secs(self.time_limit);
         if let Some(url) = &self.setup {
+            self.confirm_memory_is_sent(repository, url.as_deref())?;
             let setup = run_when_free(time_limit, |lock_timeout| {
                 keeper::set_up_sync(repository, url.as_deref(), time_limit, lock_timeout)
             })?;
@@ -176,6 +179,33 @@ impl Args {
             Some(ids) => result.after_revert(&ids),
             None => result,
         })
+    }
+}
+
+impl Args {
+    /// Asks whether the memory of a host in the repository may be sent, each time: it is private, and
+    /// grows.
+    fn confirm_memory_is_sent(
+        &self,
+        repository: &RepositoryWithPalaces,
+        url: Option<&str>,
+    ) -> Result<(), Failure> {
+        let palaces = keeper::palaces_with_host_memory(repository);
+        let Some(palace) = palaces.first() else { return Ok(()) };
+        let upstream = || Some(keeper::sync_state(repository).ok()?.status.upstream.description());
+        let remote = match url {
+            Some(url) => quoted(&url.parse::<GitUrl>().map_or(url.to_owned(), |it| it.to_string())),
+            None => upstream().unwrap_or_else(|| "the upstream of the branch".to_owned()),
+        };
+        let question = format!(
+            "The palace in {} holds the memory of Claude Code, which is private. Each sync sends it to \
+             {remote}. Set that up?",
+            path_text(palace)
+        );
+        match confirm(&question, self.accept, "--accept")? {
+            true => Ok(()),
+            false => Err(Failure::Message("nothing is set up".to_owned())),
+        }
     }
 }
 

@@ -35,6 +35,10 @@ mod history;
 mod hook;
 mod hook_act;
 #[cfg(unix)]
+mod host_memory;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod host_memory_real;
+#[cfg(unix)]
 mod hostile_merges;
 mod hostile_names;
 mod http;

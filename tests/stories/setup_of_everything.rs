@@ -187,7 +187,7 @@ fn a_person_at_a_terminal_adds_the_line_for_agents_by_its_letter() {
         ".claude/CLAUDE.md",
         "b. Instructions: ",
         ".codex/AGENTS.md",
-        "Write 1 to 5? Enter for yes, a or b to add that line",
+        "Write 1 to 5? Enter for yes, a or b to add that part",
     ] {
         assert!(plan.contains(part), "{part}: {plan}");
     }
@@ -216,10 +216,10 @@ fn a_line_in_another_file_leaves_the_letters_of_the_usual_ones() {
     let mut terminal = start("notes.md");
     let plan = terminal.read_until("to leave out: ");
     assert!(
-        plan.contains("6. Instructions: ") && plan.contains("a or b to add that line"),
+        plan.contains("6. Instructions: ") && plan.contains("a or b to add that part"),
         "{plan}"
     );
-    terminal.type_and_read("?\n", "a or b adds that line to the rest.");
+    terminal.type_and_read("?\n", "a or b adds that part to the rest.");
     terminal.read_until("to leave out: ");
     terminal.type_and_read("a 1\n", "takes all of it back");
     assert_eq!(terminal.read_to_end().1, Some(0));

@@ -9,6 +9,7 @@ mod duplicates;
 mod entity_links;
 mod file_paths;
 mod graph;
+mod host_memory;
 mod long_texts;
 mod palace_check;
 mod rooms;
@@ -56,6 +57,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_duplicates());
         findings.extend(self.check_look_alike_names());
         findings.extend(self.check_texts_not_shown_whole());
+        findings.extend(self.check_host_memory());
         findings
     }
 

@@ -22,6 +22,7 @@ mod hall;
 mod history;
 mod host_memory;
 mod item;
+mod memory_trigger;
 mod palace;
 mod proposal;
 mod provenance;
@@ -54,9 +55,8 @@ pub use crate::model::history::visit::{
 };
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
-pub use crate::model::settings::consent::{Consent, ConsentScope};
-pub use crate::model::settings::note_folder::{NoteFolder, NoteFolders, NotePatterns};
 pub use crate::model::settings::consent::{Consent, ConsentScope, MemoryConsent};
+pub use crate::model::settings::note_folder::{NoteFolder, NoteFolders, NotePatterns};
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
@@ -90,10 +90,13 @@ pub use history::{
     FileHistories, FileHistory, RecentCommits, RoomArrivalOrder, StaleReason,
 };
 pub use host_memory::{
-    HOST_MEMORY_FOLDER, HostMemory, ToolUse, Trigger, TriggerKind, host_memory_name,
-    host_memory_name_in_folder,
+    HOST_MEMORY_FOLDER, HOST_MEMORY_INDEX, encode_link_target, is_host_memory_path,
+    linked_memory_files, names_memory_file, path_below_host_memory,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
+pub use memory_trigger::{
+    ToolUse, Trigger, TriggerKind, TriggeredMemory, host_memory_name, host_memory_name_in_folder,
+};
 pub use palace::{Door, Palace};
 pub use proposal::Proposal;
 pub use provenance::{Origin, Provenance};

@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 use crate::Keeper;
 use palazzo_core::exchange::{FileWrite, HookInput, TextEdit};
 use palazzo_core::format;
-use palazzo_core::model::{Consent, HOST_MEMORY_FOLDER, HostMemory, ToolUse, TriggerKind};
+use palazzo_core::model::{Consent, HOST_MEMORY_FOLDER, ToolUse, TriggerKind, TriggeredMemory};
 use palazzo_core::render;
 use palazzo_store::{self as store, ConsentStore};
 
@@ -33,7 +33,7 @@ struct FittingMemory {
     kind: TriggerKind,
     written: DateTime<Utc>,
     name: String,
-    memory: HostMemory,
+    memory: TriggeredMemory,
 }
 
 /// Returns whether a tool may have written a memory, by the path of the file.

@@ -14,6 +14,7 @@ mod error;
 mod graph;
 mod history;
 mod hook_act;
+mod host_memory;
 mod http_access;
 mod import;
 mod items;
@@ -77,6 +78,10 @@ pub use crate::history::revisions::RevisionQuery;
 pub use crate::history::undo::{UndoSelection, undo_commits, undo_last_call};
 pub use crate::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
 pub use crate::hook_act::{ActHook, is_memory_write};
+pub use crate::host_memory::{
+    HostMemory, HostMemoryReport, commit_host_memory, complete_memory_index, default_palace_folder,
+    is_past_memory, list_host_memories, list_remotes_of_palace, palaces_with_host_memory,
+};
 pub use crate::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::import::mine::{

@@ -15,8 +15,8 @@ use crate::session::new_id;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
-    Code, Diagnostic, Files, GitUrl, GitUrlError, TemplateSettings, did_you_mean, path_text,
-    quote_for_shell, quoted,
+    Code, Diagnostic, Files, GitUrl, GitUrlError, TemplateSettings, did_you_mean,
+    is_host_memory_path, path_text, quote_for_shell, quoted,
 };
 use palazzo_store::{self as store, ShallowClone, Store};
 
@@ -308,7 +308,13 @@ fn user_template_names(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
     Ok(inside.filter_map(|it| Some(it.file_name()?.to_str()?.to_owned())).collect())
 }
 
-fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<Template, Refusal> {
+fn parse_template(
+    name: &str,
+    folder: Option<PathBuf>,
+    mut files: Files,
+) -> Result<Template, Refusal> {
+    // What a host remembers of a project is private, and of no use in another.
+    files.retain(|path, _| !is_host_memory_path(path));
     let text = files.get(PalacePath::SETTINGS_FILE).map_or("", String::as_str);
     let place = folder.clone().unwrap_or_else(|| PathBuf::from(name));
     if let Some(finding) = format::find_other_format(text) {

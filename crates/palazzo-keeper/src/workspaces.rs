@@ -228,7 +228,7 @@ impl Keeper {
 
     /// Returns the key of the palace for callers who have entered none: the preferred one, else the
     /// only one, else the one called `palace`.
-    fn default_workspace(&self) -> Result<String, Refusal> {
+    pub(super) fn default_workspace(&self) -> Result<String, Refusal> {
         if let Some(preferred) = self.preferred_workspace.clone() {
             return self.find_workspace(&preferred).map(|it| it.key);
         }

@@ -268,6 +268,15 @@ pub enum Error {
         /// The attribute.
         attribute: &'static str,
     },
+    /// A file of the host's memory contains a secret.
+    #[error(
+        "{} contains a secret, or would, and the memory of a host is committed without any; remove the secret by hand",
+        quoted(path)
+    )]
+    SecretInMemory {
+        /// The file.
+        path: String,
+    },
     /// A change failed, and undoing it failed too.
     #[error(
         "the change failed ({refusal}), and `{}` could not be restored; Palazzo tries again when the palace is next used",

@@ -6,6 +6,7 @@ pub(crate) mod commits;
 pub(crate) mod diff;
 pub(crate) mod file_history_cache;
 pub(crate) mod file_versions;
+pub(crate) mod folder_diff;
 pub(crate) mod log;
 pub(crate) mod palaces_in_trees;
 pub(crate) mod past_files;

@@ -7,7 +7,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use palazzo_core::model::{Consent, HOST_MEMORY_FOLDER, HostMemory, host_memory_name_in_folder};
+use palazzo_core::model::{
+    Consent, HOST_MEMORY_FOLDER, TriggeredMemory, host_memory_name_in_folder,
+};
 
 use crate::repo::{memory_consents, palazzo_file, paths, regular_file};
 use crate::{Error, Store};
@@ -66,7 +68,11 @@ pub fn find_working_directory(folder: &Path) -> Option<&Path> {
 }
 
 /// Returns the consent to show a memory of the palace at `palace` at actions.
-pub fn memory_consent(palace: &Path, name: &str, memory: &HostMemory) -> Result<Consent, Error> {
+pub fn memory_consent(
+    palace: &Path,
+    name: &str,
+    memory: &TriggeredMemory,
+) -> Result<Consent, Error> {
     Ok(memory_consents::consent(&paths::resolve_links(palace)?, name, memory))
 }
 
@@ -76,7 +82,7 @@ impl Store {
     pub fn missing_memory_consent(
         &self,
         name: &str,
-        memory: &HostMemory,
+        memory: &TriggeredMemory,
     ) -> Result<Option<Consent>, Error> {
         if memory.triggers.is_empty() {
             return Ok(None);

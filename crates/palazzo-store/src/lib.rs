@@ -32,6 +32,7 @@ use std::sync::atomic::AtomicBool;
 use palazzo_core::model::{Changeset, CommitSummary, SigningMode};
 
 pub use crate::history::file_history_cache::FileHistoryCache;
+pub use crate::history::folder_diff::FolderDiff;
 pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::history::text_search::find_text_in_folder;
@@ -303,6 +304,18 @@ impl Store {
         self.repository.reject_forbidden()?;
         let outcome = self.writer.apply_change(&self.repository, branch, change);
         // What follows in this call may read what was not fit to be written.
+        let outcome = outcome.inspect_err(|_| self.repository.recheck_on_next_use())?;
+        self.run_maintenance_if_due(&outcome);
+        Ok(outcome)
+    }
+
+    /// Commits files as they are on disk, because the author of `change` has written them: the texts
+    /// of each edit are both what is on disk. Writes no file.
+    pub fn commit_written_files(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
+        self.repository.reject_symlinked_palace()?;
+        self.repository.reject_forbidden()?;
+        let outcome =
+            self.sign_and_retry(|it| it.writer.commit_written_files(&it.repository, change));
         let outcome = outcome.inspect_err(|_| self.repository.recheck_on_next_use())?;
         self.run_maintenance_if_due(&outcome);
         Ok(outcome)

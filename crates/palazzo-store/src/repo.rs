@@ -29,6 +29,7 @@ pub(crate) mod proposal_branch;
 pub(crate) mod proposal_error;
 pub(crate) mod references;
 pub(crate) mod regular_file;
+pub(crate) mod remotes;
 pub(crate) mod rename;
 pub(crate) mod repository;
 pub(crate) mod repository_location;

@@ -13,6 +13,7 @@ pub(crate) mod head_move;
 pub(crate) mod index;
 pub(crate) mod lock_file;
 pub(crate) mod maintenance;
+pub(crate) mod memory_secrets;
 pub(crate) mod moved_files;
 pub(crate) mod objects;
 pub(crate) mod outcome;

@@ -11,16 +11,16 @@ use palazzo_core::model::ClientSetup;
 use palazzo_keeper as keeper;
 
 /// A change of a file.
-pub(super) struct Change {
+pub(in crate::cli) struct Change {
     /// The file, with links resolved.
-    pub(super) target: PathBuf,
+    pub(in crate::cli) target: PathBuf,
     /// The content of the file; `None`: it does not exist.
-    pub(super) was: Option<String>,
+    pub(in crate::cli) was: Option<String>,
     /// The new content; `None`: the file is deleted.
-    pub(super) new: Option<String>,
-    pub(super) record: RecordChange,
+    pub(in crate::cli) new: Option<String>,
+    pub(in crate::cli) record: RecordChange,
     /// What is changed, in lines for the user.
-    pub(super) description: String,
+    pub(in crate::cli) description: String,
 }
 
 impl Change {
@@ -35,7 +35,7 @@ impl Change {
 }
 
 /// How a change affects the records of entries that `setup` has added.
-pub(super) enum RecordChange {
+pub(in crate::cli) enum RecordChange {
     Keep,
     Add(Box<ClientSetup>),
     Remove(Vec<ClientSetup>),
@@ -52,7 +52,7 @@ impl RecordChange {
 }
 
 /// Writes a change, and its record. The error says why nothing is written.
-pub(super) fn apply_change(change: Change) -> Result<(), String> {
+pub(in crate::cli) fn apply_change(change: Change) -> Result<(), String> {
     let Change { target, was, new, record, .. } = change;
     let folder = state_dir().ok_or("no folder for the record is known; set XDG_STATE_HOME")?;
     let write = || match was == new {
@@ -95,8 +95,8 @@ fn record_insertion(
 ) -> Result<impl FnOnce() -> Result<(), String>, String> {
     let earlier = keeper::client_setups(state_folder).map_err(|it| it.to_string())?;
     let earlier = earlier.into_iter().find(|it| (&it.file, &it.name) == (&setup.file, &setup.name));
-    setup.created_folders = create_folders(target).map_err(|it| it.to_string())?;
-    let created = setup.created_folders.clone();
+    let created = create_folders(target).map_err(|it| it.to_string())?;
+    setup.created_folders.extend(created.iter().cloned());
     setup.created_folders.extend(missing_folders(state_folder));
     let recorded = keeper::add_client_setup(state_folder, &setup);
     if recorded.is_err() {

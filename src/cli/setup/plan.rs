@@ -11,6 +11,7 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::{describe_insertion, describe_removal, describe_update};
+use crate::cli::setup::new_memory::NewMemory;
 use crate::cli::setup::new_palace::NewPalace;
 use crate::config_edit::{ConfigError, find_entry};
 use palazzo_core::model::{ClientSetup, InsertionTrace, quoted};
@@ -41,6 +42,10 @@ pub(super) enum SetupStep {
     Change(Box<Change>),
     /// A palace is created.
     Create(Box<NewPalace>),
+    /// The memory of Claude Code is put into a palace.
+    AddMemory(Box<NewMemory>),
+    /// The memory of Claude Code is taken out of a palace.
+    RemoveMemory(Box<ClientSetup>),
 }
 
 impl Plan {
@@ -56,7 +61,7 @@ impl Plan {
 
     /// Returns whether there is something to do.
     pub(super) fn is_change(&self) -> bool {
-        matches!(self.step, SetupStep::Change(_) | SetupStep::Create(_))
+        !matches!(self.step, SetupStep::Nothing(_) | SetupStep::Refused(_))
     }
 
     /// Returns whether another plan is for the same file.
@@ -68,7 +73,11 @@ impl Plan {
     pub(super) fn removed_records(&self) -> impl Iterator<Item = &ClientSetup> {
         let records = match &self.step {
             SetupStep::Change(change) => change.record.removed(),
-            SetupStep::Nothing(_) | SetupStep::Refused(_) | SetupStep::Create(_) => &[],
+            SetupStep::RemoveMemory(record) => std::slice::from_ref(&**record),
+            SetupStep::Nothing(_)
+            | SetupStep::Refused(_)
+            | SetupStep::Create(_)
+            | SetupStep::AddMemory(_) => &[],
         };
         records.iter()
     }
@@ -81,6 +90,13 @@ impl Plan {
             SetupStep::Refused(why) => format!("  left alone: {why}\n"),
             SetupStep::Change(it) => it.description.clone(),
             SetupStep::Create(it) => it.description.clone(),
+            SetupStep::AddMemory(it) => it.description.clone(),
+            SetupStep::RemoveMemory(it) => format!(
+                "  - {}: {}\n  its hooks go too, and the memories are copied to where Claude Code \
+                 finds them then\n",
+                it.name,
+                it.start.join(" ")
+            ),
         };
         page
     }
@@ -104,6 +120,21 @@ pub(super) fn plan_palace(
     };
     let title = format!("Palace {}", quoted(name));
     Ok(Some(Plan { title, file: home.find(), step, replanner: None }))
+}
+
+/// Plans to put the memory of the project in the current folder into the palace; `None`: it is there
+/// already, or there is no project. `is_asked` tells whether a person sees the plan.
+pub(super) fn plan_memory(home: &HomeArgs, is_asked: bool) -> Option<Plan> {
+    let planned = NewMemory::new(home, is_asked);
+    let (file, step) = match planned {
+        Ok(memory) => {
+            let memory = memory?;
+            (memory.settings.clone(), SetupStep::AddMemory(Box::new(memory)))
+        }
+        Err(failure) => (PathBuf::from("-"), SetupStep::Refused(failure.to_string())),
+    };
+    let title = format!("{}, memory", Client::ClaudeCode.title());
+    Some(Plan { title, file, step, replanner: None })
 }
 
 /// Plans to add the entry of a server to the configuration of a client, or to update it.

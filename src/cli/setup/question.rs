@@ -37,7 +37,7 @@ pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Optio
     let question = match offers {
         0 => "Write this? Enter for all, n for nothing, or the numbers to leave out: ".to_owned(),
         _ => format!(
-            "Write 1 to {count}? Enter for yes, {letters} to add that line, n for nothing, or the \
+            "Write 1 to {count}? Enter for yes, {letters} to add that part, n for nothing, or the \
              numbers to leave out: "
         ),
     };
@@ -67,7 +67,7 @@ fn answers_in_words(count: usize, letters: &str) -> String {
     };
     let letters = match letters {
         "" => String::new(),
-        letters => format!("; {letters} adds that line to the rest"),
+        letters => format!("; {letters} adds that part to the rest"),
     };
     format!("Enter or y writes everything with a number; n writes nothing; {numbers}{letters}.")
 }
@@ -129,7 +129,7 @@ mod tests {
         let (one, two) = (answers_in_words(1, ""), answers_in_words(4, "a or b"));
         insta::assert_snapshot!(format!("{one}\n{two}"), @"
         Enter or y writes everything with a number; n writes nothing; 1 leaves it out.
-        Enter or y writes everything with a number; n writes nothing; numbers from 1 to 4 leave those parts out: 1 4; a or b adds that line to the rest.
+        Enter or y writes everything with a number; n writes nothing; numbers from 1 to 4 leave those parts out: 1 4; a or b adds that part to the rest.
         ");
     }
 

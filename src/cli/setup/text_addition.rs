@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::cli::client::Client;
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
 use crate::cli::hook::claude_settings::runs_only_palazzo_hooks;
+use crate::cli::hook::memory_settings::MEMORY_KEY;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::{Plan, SetupStep};
@@ -232,10 +233,19 @@ pub(super) fn plan_text_removals(records: &[ClientSetup], clients: &[Client]) ->
     let is_asked = |it: &&ClientSetup| names.is_empty() || names.contains(&it.client);
     let records = records.iter().filter(|it| it.text.is_some()).filter(is_asked).cloned();
     let plan = |record: ClientSetup| {
+        if record.name == MEMORY_KEY {
+            return memory_removal(record);
+        }
         let (title, file) = (TextAddition::of_record(&record).title(), record.file.clone());
         Plan::from_planner(title.to_owned(), file, move || removal_step(&record))
     };
     records.map(plan).collect()
+}
+
+fn memory_removal(record: ClientSetup) -> Plan {
+    let title = format!("{}, memory", Client::ClaudeCode.title());
+    let (file, step) = (record.file.clone(), SetupStep::RemoveMemory(Box::new(record)));
+    Plan { title, file, step, replanner: None }
 }
 
 fn removal_step(record: &ClientSetup) -> Result<SetupStep, String> {

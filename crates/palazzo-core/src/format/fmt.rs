@@ -11,7 +11,7 @@ use crate::format::{
     PalacePath, ParsedFile, ParsedItem, conflict, diary, drawer, entity, front_matter, genus,
     parse_file, room, schema, scroll, work,
 };
-use crate::model::{Code, Diagnostic, Severity};
+use crate::model::{Code, Diagnostic, Severity, is_host_memory_path};
 
 /// The keys with the moment at which the file was written, or its task was done.
 pub(super) const TIME_KEYS: [&str; 3] = ["written", "filed", "done"];
@@ -41,7 +41,8 @@ pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
             FmtOutcome::Formatted(own.to_owned())
         });
     }
-    if matches!(PalacePath::parse(path), Ok(PalacePath::Other)) {
+    // A host writes its memory in a form of its own.
+    if matches!(PalacePath::parse(path), Ok(PalacePath::Other)) || is_host_memory_path(path) {
         return None;
     }
     let ParsedFile { item, findings } = parse_file(path, text);

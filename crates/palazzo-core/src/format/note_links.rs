@@ -158,14 +158,14 @@ impl NoteLinks {
         let plain = name.trim_start_matches("./").trim_start_matches('/');
         let stem = without_markdown_ending(plain);
         let last = stem.rsplit('/').next().unwrap_or(stem);
-        let files = self.files_by_name.get(&fold_name(stem));
-        let files = files.or_else(|| self.files_by_name.get(&fold_name(last)))?;
+        let named = self.files_by_name.get(&fold_name(stem));
+        let files = named.or_else(|| self.files_by_name.get(&fold_name(last)))?;
         let path_end = fold_name(stem);
         let has_path = |it: &str| {
             let path = fold_name(without_markdown_ending(it));
             path == path_end || path.ends_with(&format!("/{path_end}"))
         };
-        let is_path = stem.contains('/');
+        let is_path = named.is_none() && stem.contains('/');
         let folder = |it: &str| it.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let notes = &palace.settings.note_folders;
         let root = |it: &str| notes.folder_of_note(it).map(|it| it.path.clone());

@@ -1,294 +1,133 @@
-//! Memories of a host, such as Claude Code, and their triggers: at which actions of an agent a memory is
-//! shown.
+//! The memory of a host, such as Claude Code: a folder of a palace in which the host writes Markdown
+//! files, and an index of them that it loads at the start of a conversation.
 
-use std::fmt;
+use crate::model::is_markdown_file;
 
-use chrono::{DateTime, Utc};
-use globset::GlobBuilder;
-use regex::RegexBuilder;
-
-use crate::model::foreign_message;
-
-/// The folder of a palace in which Claude Code keeps its memories.
+/// The folder.
 pub const HOST_MEMORY_FOLDER: &str = "drawers/claude/memory";
 
-/// The index of the memories, which is no memory.
-const INDEX_FILE: &str = "MEMORY.md";
+/// The index.
+pub const HOST_MEMORY_INDEX: &str = "drawers/claude/memory/MEMORY.md";
 
-/// The largest number of bytes of a pattern.
-const MAX_PATTERN_BYTES: usize = 500;
-/// The largest size in bytes of a compiled regular expression, and of its cache.
-const MAX_REGEX_BYTES: usize = 1 << 18;
-/// How deep groups of a regular expression may be nested.
-const MAX_REGEX_DEPTH: u32 = 50;
-
-/// A memory of a host, as far as it is shown at an action.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostMemory {
-    /// When it is shown: at an action that one of these fits.
-    pub triggers: Vec<Trigger>,
-    /// The text below the front matter, without blank lines at both ends.
-    pub text: String,
-    /// The time that its front matter gives for the last change.
-    pub modified: Option<DateTime<Utc>>,
+/// Returns whether a path of a palace is one of a file in the memory of a host.
+pub fn is_host_memory_path(path: &str) -> bool {
+    path_below_host_memory(path).is_some()
 }
 
-/// A condition under which a memory is shown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Trigger {
-    /// What the pattern is compared with.
-    pub kind: TriggerKind,
-    /// The pattern as written.
-    pub pattern: String,
+/// Returns the path below the folder of the memory of a host; `None`: the file is not in it.
+pub fn path_below_host_memory(path: &str) -> Option<&str> {
+    path.strip_prefix(HOST_MEMORY_FOLDER)?.strip_prefix('/')
 }
 
-/// What a trigger is compared with; the most important first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TriggerKind {
-    /// A text in the error of a tool.
-    Error,
-    /// A regular expression in a command.
-    Run,
-    /// A glob of the path of a file that was changed.
-    Edit,
+/// Encodes the path of a file, below the folder, as the target of a Markdown link.
+pub fn encode_link_target(file: &str) -> String {
+    let encode = |it: char| match it {
+        ' ' | '%' | '(' | ')' | '<' | '>' | '[' | ']' | '#' | '?' | ':' | '\\' | '"' => {
+            format!("%{:02X}", u32::from(it))
+        }
+        it if it.is_ascii_control() => format!("%{:02X}", u32::from(it)),
+        it => it.to_string(),
+    };
+    file.chars().map(encode).collect()
 }
 
-/// What an agent has done with a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolUse {
-    /// The command that was run.
-    pub command: Option<String>,
-    /// The files that were changed: relative to the repository of the session, else absolute, with `/`.
-    pub files: Vec<String>,
-    /// The error, if the tool failed.
-    pub error: Option<String>,
+/// Returns whether a line of the index names a file, by its path below the folder: as a link or not.
+pub fn names_memory_file(line: &str, file: &str) -> bool {
+    [file.to_owned(), encode_link_target(file)].iter().any(|it| contains_path(line, it))
 }
 
-impl HostMemory {
-    /// Returns the most important kind of trigger that fits.
-    pub fn matching_kind(&self, done: &ToolUse) -> Option<TriggerKind> {
-        self.triggers.iter().filter(|it| it.is_match(done)).map(|it| it.kind).min()
+/// Returns whether a line contains a path, and not only the end or the beginning of a longer one.
+fn contains_path(line: &str, path: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-' | '/' | '.' | '%');
+    line.match_indices(path).any(|(at, _)| {
+        let before = line[..at].strip_suffix("./").unwrap_or(&line[..at]);
+        let after = &line[at + path.len()..];
+        // A full stop may end a sentence.
+        let goes_on = after.strip_prefix('.').unwrap_or(after).starts_with(is_part);
+        !before.ends_with(is_part) && !goes_on
+    })
+}
+
+/// Lists the Markdown files to which links of the index lead, each with the number of its line.
+pub fn linked_memory_files(index: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(index.lines()) {
+        for rest in line.split("](").skip(1) {
+            let target = match rest.strip_prefix('<') {
+                Some(rest) => rest.split('>').next(),
+                None => rest.split([')', ' ']).next(),
+            };
+            found.extend(target.and_then(decode_link_target).map(|it| (number, it)));
+        }
     }
-
-    /// Returns what a consent to show this memory covers, as one text: its triggers and its text. Other
-    /// front matter is not shown, and the host writes it anew whenever it changes the file.
-    pub fn content(&self) -> String {
-        let triggers = self.triggers.iter().map(|Trigger { kind, pattern }| {
-            format!("{} {} {pattern}\n", kind.key(), pattern.len())
-        });
-        triggers.collect::<String>() + "\n" + &self.text
-    }
+    found
 }
 
-impl Trigger {
-    /// Returns whether it fits. A pattern that is not valid fits nothing.
-    pub fn is_match(&self, done: &ToolUse) -> bool {
-        match self.kind {
-            TriggerKind::Error => done
-                .error
-                .as_ref()
-                .is_some_and(|it| !self.pattern.trim().is_empty() && it.contains(&self.pattern)),
-            TriggerKind::Run => done
-                .command
-                .as_ref()
-                .is_some_and(|it| self.to_regex().is_ok_and(|regex| regex.is_match(it))),
-            TriggerKind::Edit => {
-                let is_edited =
-                    |glob: globset::GlobMatcher| done.files.iter().any(|file| glob.is_match(file));
-                !done.files.is_empty() && self.to_glob().is_ok_and(is_edited)
+/// Decodes the target of a link to a Markdown file below the folder; `None`: it leads elsewhere.
+fn decode_link_target(target: &str) -> Option<String> {
+    let target = target.split('#').next().unwrap_or_default();
+    let (mut bytes, mut rest) = (Vec::new(), target);
+    while let Some(first) = rest.bytes().next() {
+        let code = rest.get(1..3).filter(|_| first == b'%');
+        match code.and_then(|it| u8::from_str_radix(it, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[3..];
+            }
+            None => {
+                let length = rest.chars().next().map_or(1, char::len_utf8);
+                bytes.extend(rest[..length].bytes());
+                rest = &rest[length..];
             }
         }
     }
-
-    /// Checks the pattern. The error says what is wrong with it.
-    pub fn check(&self) -> Result<(), String> {
-        match self.kind {
-            TriggerKind::Error => self.check_length(),
-            TriggerKind::Run => self.to_regex().map(drop),
-            TriggerKind::Edit => self.to_glob().map(drop),
-        }
-    }
-
-    fn check_length(&self) -> Result<(), String> {
-        match self.pattern.len() {
-            _ if self.pattern.trim().is_empty() => Err("it is empty".to_owned()),
-            it if it > MAX_PATTERN_BYTES => {
-                Err(format!("it has {it} bytes, and at most {MAX_PATTERN_BYTES} are allowed"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Compiles the pattern as a regular expression, whose search takes linear time.
-    fn to_regex(&self) -> Result<regex::Regex, String> {
-        self.check_length()?;
-        let mut builder = RegexBuilder::new(&self.pattern);
-        builder.size_limit(MAX_REGEX_BYTES).dfa_size_limit(MAX_REGEX_BYTES);
-        builder.nest_limit(MAX_REGEX_DEPTH).build().map_err(|err| match err {
-            regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
-            // The message repeats the expression in several lines before the reason.
-            err => {
-                let message = err.to_string();
-                let reason = message.lines().next_back().unwrap_or_default();
-                foreign_message(reason.trim_start_matches("error: "))
-            }
-        })
-    }
-
-    /// Compiles the pattern as a glob, in which only `**` crosses folders.
-    fn to_glob(&self) -> Result<globset::GlobMatcher, String> {
-        self.check_length()?;
-        let mut builder = GlobBuilder::new(&self.pattern);
-        let glob = builder.literal_separator(true).build();
-        let glob = glob.map_err(|err| foreign_message(&err.kind().to_string()))?;
-        Ok(glob.compile_matcher())
-    }
-}
-
-impl TriggerKind {
-    /// All kinds, in the order in which messages list them.
-    pub const ALL: [Self; 3] = [Self::Run, Self::Edit, Self::Error];
-
-    /// Returns the key of a trigger of this kind.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Run => "run",
-            Self::Edit => "edit",
-        }
-    }
-
-    /// Returns the kind that has a key.
-    pub fn from_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.key() == key)
-    }
-}
-
-impl fmt::Display for Trigger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.key(), self.pattern)
-    }
-}
-
-/// Returns the name of the memory of a host in the file at `path`; `None`: it is none.
-pub fn host_memory_name(path: &str) -> Option<&str> {
-    let file = path.strip_prefix(HOST_MEMORY_FOLDER)?.strip_prefix('/')?;
-    host_memory_name_in_folder(file)
-}
-
-/// Returns the name of the memory in a file of the folder of memories; `None`: it is none.
-pub fn host_memory_name_in_folder(file: &str) -> Option<&str> {
-    let is_memory = !file.contains('/') && !file.starts_with('.') && file != INDEX_FILE;
-    file.strip_suffix(".md").filter(|it| is_memory && !it.is_empty())
+    let file = String::from_utf8(bytes).ok()?;
+    let file = file.strip_prefix("./").unwrap_or(&file);
+    let is_inside = !file.contains(':') && file.split('/').all(|it| !matches!(it, "" | "." | ".."));
+    (is_inside && is_markdown_file(file)).then(|| file.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn trigger(kind: TriggerKind, pattern: &str) -> Trigger {
-        Trigger { kind, pattern: pattern.to_owned() }
-    }
-
-    fn edit_matches(glob: &str, file: &str) -> bool {
-        let done = ToolUse { files: vec![file.to_owned()], ..ToolUse::default() };
-        trigger(TriggerKind::Edit, glob).is_match(&done)
-    }
-
     #[test]
-    fn a_regular_expression_is_searched_in_the_command() {
-        let done =
-            ToolUse { command: Some("cd a && cargo build".to_owned()), ..ToolUse::default() };
-        let is_match = |it| trigger(TriggerKind::Run, it).is_match(&done);
-        assert!(is_match("cargo +build") && is_match(r"\bcargo\b") && is_match("(?i)CARGO"));
-        assert!(!is_match("^cargo") && !is_match("(") && !is_match(" "));
-    }
-
-    #[test]
-    fn a_glob_crosses_folders_only_with_two_stars() {
-        assert!(edit_matches("src/**/*.rs", "src/cli/hook.rs"));
-        assert!(edit_matches("src/**/*.rs", "src/main.rs"));
-        assert!(edit_matches("*.{toml,lock}", "Cargo.lock"));
-        assert!(!edit_matches("src/*.rs", "src/cli/hook.rs"));
-        assert!(!edit_matches("*.rs", "src/main.rs"));
-        assert!(edit_matches("**/*.rs", "/elsewhere/src/main.rs"));
-    }
-
-    #[test]
-    fn an_error_is_a_text_and_only_compared_with_errors() {
-        let error = trigger(TriggerKind::Error, "E0433");
-        let failed = ToolUse { error: Some("error[E0433]: x".to_owned()), ..ToolUse::default() };
-        let ran =
-            ToolUse { command: Some("rustc --explain E0433".to_owned()), ..ToolUse::default() };
-        assert!(error.is_match(&failed) && !error.is_match(&ran));
-    }
-
-    #[test]
-    fn the_most_important_trigger_that_fits_counts() {
-        let triggers = vec![
-            trigger(TriggerKind::Edit, "**"),
-            trigger(TriggerKind::Run, "cargo"),
-            trigger(TriggerKind::Error, "E0433"),
-        ];
-        let memory = HostMemory { triggers, ..HostMemory::default() };
-        let mut done = ToolUse {
-            command: Some("cargo check".to_owned()),
-            files: vec!["a".to_owned()],
-            error: Some("E0433".to_owned()),
-        };
-        assert_eq!(memory.matching_kind(&done), Some(TriggerKind::Error));
-        done.error = None;
-        assert_eq!(memory.matching_kind(&done), Some(TriggerKind::Run));
-        done.command = None;
-        assert_eq!(memory.matching_kind(&done), Some(TriggerKind::Edit));
-        done.files.clear();
-        assert_eq!(memory.matching_kind(&done), None);
-    }
-
-    #[test]
-    fn a_wrong_pattern_is_refused_with_a_reason() {
-        let reason = |kind, pattern: &str| trigger(kind, pattern).check().unwrap_err();
-        insta::assert_snapshot!([
-            reason(TriggerKind::Run, "a(b"),
-            reason(TriggerKind::Run, "a{1000}{1000}"),
-            reason(TriggerKind::Run, &"x".repeat(501)),
-            reason(TriggerKind::Edit, "src/[a"),
-            reason(TriggerKind::Edit, "{a,b"),
-            reason(TriggerKind::Error, "\n"),
-        ].join("\n"), @"
-        unclosed group
-        it is too large
-        it has 501 bytes, and at most 500 are allowed
-        `unclosed character class; missing ']'`
-        `unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)`
-        it is empty
-        ");
-    }
-
-    #[test]
-    fn content_of_different_memories_differs() {
-        let memory = |patterns: &[&str], text: &str| HostMemory {
-            triggers: patterns.iter().map(|it| trigger(TriggerKind::Run, it)).collect(),
-            text: text.to_owned(),
-            modified: None,
-        };
-        let all = [
-            memory(&["a", "b"], "c"),
-            memory(&["a"], "c"),
-            memory(&["a\nrun 1 b"], "c"),
-            memory(&[], "run 1 a\nrun 1 b\n\nc"),
-            memory(&["a", "b"], "d"),
-        ];
-        let contents: std::collections::BTreeSet<_> = all.iter().map(HostMemory::content).collect();
-        assert_eq!(contents.len(), all.len());
-    }
-
-    #[test]
-    fn memories_are_the_markdown_files_of_one_folder_but_the_index() {
-        assert_eq!(host_memory_name("drawers/claude/memory/a-b.md"), Some("a-b"));
-        for path in ["MEMORY.md", "a/b.md", ".a.md", "a.txt", ".md"] {
-            assert_eq!(host_memory_name(&format!("drawers/claude/memory/{path}")), None, "{path}");
+    fn only_files_in_the_folder_are_memories() {
+        assert!(is_host_memory_path(HOST_MEMORY_INDEX));
+        assert!(is_host_memory_path("drawers/claude/memory/a/b.md"));
+        for other in [HOST_MEMORY_FOLDER, "drawers/claude/memory-2/a.md", "drawers/claude/a.md"] {
+            assert!(!is_host_memory_path(other), "{other}");
         }
-        assert_eq!(host_memory_name("drawers/claude/memory2/a.md"), None);
+    }
+
+    #[test]
+    fn a_line_names_a_file_by_its_whole_path() {
+        for line in [
+            "- [Build](build.md) — how",
+            "- see build.md.",
+            "[a](./build.md#top)",
+            "`build.md`",
+            "- [B](<build.md>)",
+        ] {
+            assert!(names_memory_file(line, "build.md"), "{line}");
+        }
+        for line in ["- [B](old/build.md)", "- [B](re-build.md)", "build.mdx", "a_build.md", ""] {
+            assert!(!names_memory_file(line, "build.md"), "{line}");
+        }
+        assert!(names_memory_file("[x](a%20b.md)", "a b.md"));
+        assert!(names_memory_file("[x](größe/b.md)", "größe/b.md"));
+    }
+
+    #[test]
+    fn links_lead_to_files_below_the_folder() {
+        let index = "# Index\n- [A](a.md) — x\n- [B](./b/c%20d.md#x) and [C](<e f.md>)\n\
+                     [D](https://example.org/x.md) [E](../x.md) [F](/x.md) [G](x.txt)\n[é](gr%C3%B6.md \"t\")\n";
+        let expected = [(2, "a.md"), (3, "b/c d.md"), (3, "e f.md"), (5, "grö.md")];
+        let expected = expected.map(|(line, file)| (line, file.to_owned()));
+        assert_eq!(linked_memory_files(index), expected);
+        for file in ["a.md", "a b(1).md", "grö ße.md", "100%.md"] {
+            let line = format!("- [x]({})", encode_link_target(file));
+            assert_eq!(linked_memory_files(&line), [(1, file.to_owned())]);
+        }
     }
 }

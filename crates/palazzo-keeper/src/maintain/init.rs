@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::host_memory::has_secret_of_memory;
 use crate::workspaces::create::available_directory_name;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{README_PATH, schema_path};
@@ -84,13 +85,14 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
     Ok(created)
 }
 
-/// Lists the files of a palace as edits that change nothing.
+/// Lists the files of a palace as edits that change nothing, without secrets of a host's memory.
 fn unchanged_edits(store: &Store) -> Result<Vec<FileEdit>, Refusal> {
     let (stamps, _) = store.list_files("")?;
     let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_path));
     let paths = paths.chain([README_PATH.to_owned()]);
     let read = store.read_files(paths.collect()).into_iter();
     let read = read.filter_map(|(path, text)| Some((path, text.ok().flatten()?)));
+    let read = read.filter(|(path, text)| !has_secret_of_memory(path, text));
     Ok(read
         .map(|(path, text)| FileEdit { path, was: Some(text.clone()), now: Some(text) })
         .collect())

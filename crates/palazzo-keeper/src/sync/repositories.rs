@@ -73,6 +73,11 @@ impl RepositoryWithPalaces {
         self.palaces.iter().any(|it| it.palace_folder() == folder)
     }
 
+    /// Yields the palaces.
+    pub(crate) fn palaces(&self) -> impl Iterator<Item = &Store> {
+        self.palaces.iter()
+    }
+
     /// Returns the working directory.
     pub fn working_directory(&self) -> &Path {
         &self.working_directory

@@ -155,7 +155,7 @@ fn read_entry_content(
 }
 
 /// The palace on disk, with git's index.
-struct WorkingCopy<'p> {
+pub(crate) struct WorkingCopy<'p> {
     history: &'p HistoryReader<'p>,
     index: gix::index::File,
     /// When the index was written; it cannot show that a file modified since then is unchanged.
@@ -163,7 +163,7 @@ struct WorkingCopy<'p> {
 }
 
 impl<'p> WorkingCopy<'p> {
-    fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
+    pub(crate) fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
         let index = index_file::load_or_rebuild_index(&past.git)?;
         let written = fs::metadata(past.git.index_path()).and_then(|it| it.modified()).ok();
         let index_time = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -202,7 +202,11 @@ impl<'p> WorkingCopy<'p> {
     }
 
     /// Returns true if the index shows that the file is unchanged.
-    fn is_unchanged_per_index(&self, path: &str, old: Option<TreeEntry>) -> gix::Result<bool> {
+    pub(crate) fn is_unchanged_per_index(
+        &self,
+        path: &str,
+        old: Option<TreeEntry>,
+    ) -> gix::Result<bool> {
         let tracked = self.path_in_repository(path);
         let entry =
             self.index.entry_by_path_and_stage(tracked.as_str().into(), Stage::Unconflicted);
@@ -217,7 +221,7 @@ impl<'p> WorkingCopy<'p> {
     }
 
     /// Reads a file with the line endings that git would store.
-    fn read_with_git_line_endings(&self, path: &str) -> gix::Result<FileContent> {
+    pub(crate) fn read_with_git_line_endings(&self, path: &str) -> gix::Result<FileContent> {
         let text = match read_content(self.history.repository.read_file(path)) {
             FileContent::Text(text) => text,
             other => return Ok(other),
@@ -228,7 +232,7 @@ impl<'p> WorkingCopy<'p> {
     }
 
     /// Removes untracked paths that git ignores.
-    fn without_ignored(&self, mut paths: Vec<String>) -> gix::Result<Vec<String>> {
+    pub(crate) fn without_ignored(&self, mut paths: Vec<String>) -> gix::Result<Vec<String>> {
         let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
         let mut excludes = self.history.git.excludes(&self.index, None, source)?;
         let mut ignored = BTreeSet::new();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use palazzo_core::model::{Consent, ConsentScope, HostMemory, MemoryConsent};
+use palazzo_core::model::{Consent, ConsentScope, MemoryConsent, TriggeredMemory};
 
 use crate::Error;
 use crate::repo::{regular_file, state_file};
@@ -31,7 +31,7 @@ struct StoredMemory {
 }
 
 /// Returns the consent to show a memory of the palace whose real path is `palace`.
-pub(crate) fn consent(palace: &Path, name: &str, memory: &HostMemory) -> Consent {
+pub(crate) fn consent(palace: &Path, name: &str, memory: &TriggeredMemory) -> Consent {
     Consent::for_memory(palace, name, memory, state_file::hash(&memory.content()))
 }
 
@@ -127,10 +127,10 @@ mod tests {
     use super::*;
     use crate::ConsentStore;
 
-    fn memory(pattern: Option<&str>, text: &str) -> HostMemory {
+    fn memory(pattern: Option<&str>, text: &str) -> TriggeredMemory {
         let trigger = |it: &str| Trigger { kind: TriggerKind::Run, pattern: it.to_owned() };
         let triggers = pattern.map(trigger).into_iter().collect();
-        HostMemory { triggers, text: text.to_owned(), modified: None }
+        TriggeredMemory { triggers, text: text.to_owned(), modified: None }
     }
 
     fn absolute(path: &str) -> PathBuf {
@@ -141,7 +141,7 @@ mod tests {
     fn a_consent_covers_one_content_under_any_name_in_one_palace() {
         let state = tempfile::tempdir().unwrap();
         let consents = ConsentStore::new(Some(state.path().join("palazzo")));
-        let allowed = |palace: &str, name: &str, it: &HostMemory| {
+        let allowed = |palace: &str, name: &str, it: &TriggeredMemory| {
             consents.is_allowed(&consent(&absolute(palace), name, it)).unwrap()
         };
         let it = memory(Some("a"), "Text.\nMore.");

@@ -33,7 +33,7 @@ use crate::write::objects::{LastTrees, ObjectWriter, WrittenObject};
 use crate::write::signing::Signer;
 use crate::write::write_guard::WriteGuard;
 use crate::write::writer::{Writer, is_gc_running};
-use crate::write::{index, overwritten_files};
+use crate::write::{index, memory_secrets, overwritten_files};
 use crate::{CommitOutcome, CommitReport, CommitWarning, Error};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
@@ -58,20 +58,40 @@ impl Writer {
         match edits.as_slice() {
             [] => Ok(CommitOutcome::Done(CommitReport::default())),
             edits if change.commit || branch.is_some() => {
+                let edits = Edits { edits, by_author: false };
                 commit_with_retry(self, palace, branch, change, edits)
             }
             edits => write_without_commit(self, palace, change, edits),
         }
     }
 
-    /// Commits the files of `change` as they are, without writing them.
+    /// Commits the files of `change` as they are, without writing them, as hand edits.
     pub(crate) fn commit_without_writing(
         &mut self,
         palace: &PalaceRepository,
         change: &Changeset,
     ) -> Result<CommitOutcome, Error> {
-        commit_with_retry(self, palace, None, change, &change.edits.iter().collect::<Vec<_>>())
+        let edits: Vec<_> = change.edits.iter().collect();
+        commit_with_retry(self, palace, None, change, Edits { edits: &edits, by_author: false })
     }
+
+    /// Commits the files of `change` as they are, because its author has written them.
+    pub(crate) fn commit_written_files(
+        &mut self,
+        palace: &PalaceRepository,
+        change: &Changeset,
+    ) -> Result<CommitOutcome, Error> {
+        let edits: Vec<_> = change.edits.iter().collect();
+        commit_with_retry(self, palace, None, change, Edits { edits: &edits, by_author: true })
+    }
+}
+
+/// The edits of a commit.
+#[derive(Clone, Copy)]
+struct Edits<'e> {
+    edits: &'e [&'e FileEdit],
+    /// Whether the author of the change has made the files what they are on disk.
+    by_author: bool,
 }
 
 /// Checks that a written file can be read again.
@@ -108,6 +128,7 @@ fn write_without_commit(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     if let (Some(repository), Some(guard)) = (&repository, &guard) {
+        memory_secrets::reject_secrets_of_memory(repository, repository.head()?, edits)?;
         overwritten_files::save_overwritten(repository, change, edits, guard)?;
     }
     let sync = |folders| fsync::sync_file_systems_or_files(&[&palace.palace], || folders);
@@ -163,12 +184,12 @@ fn commit_with_retry(
     palace: &PalaceRepository,
     branch: Option<&ProposalBranch>,
     change: &Changeset,
-    edits: &[&FileEdit],
+    edits: Edits<'_>,
 ) -> Result<CommitOutcome, Error> {
     let started = Instant::now();
     let signer = writer.take_signer();
     let commit = |writer: &mut Writer| match branch {
-        Some(branch) => commit_on_branch(writer, palace, branch, change, edits, &signer),
+        Some(branch) => commit_on_branch(writer, palace, branch, change, edits.edits, &signer),
         None => commit_files(writer, palace, change, edits, &signer),
     };
     let mut outcome = commit(writer);
@@ -204,7 +225,7 @@ fn commit_files(
     writer: &mut Writer,
     palace: &PalaceRepository,
     change: &Changeset,
-    edits: &[&FileEdit],
+    Edits { edits, by_author }: Edits<'_>,
     signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
     let (repository, guard) = loop {
@@ -237,11 +258,13 @@ fn commit_files(
         repository: &repository,
         git: &git,
         edits,
+        by_author,
         write_guard: &guard,
         signer,
         progress,
     };
     steps.reject_blocked_paths(&locked_index)?;
+    memory_secrets::reject_secrets_of_memory(&repository, head, edits)?;
     run_commit_steps(writer, &steps, change, locked_index, head)
 }
 
@@ -267,6 +290,7 @@ fn commit_on_branch(
         repository: &repository,
         git: &git,
         edits,
+        by_author: false,
         write_guard: &guard,
         signer,
         progress: writer.start_progress(edits.len()),

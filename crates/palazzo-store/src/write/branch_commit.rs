@@ -14,6 +14,7 @@ use crate::repo::proposal_branch::{ProposalBranch, find_checkout};
 use crate::repo::tree_lookup::{self, find_blob_entry};
 use crate::write::commit::CommitDraft;
 use crate::write::commit_steps::{CommitSteps, write_blob_entry};
+use crate::write::memory_secrets::reject_secrets_of_memory;
 use crate::write::moved_files::find_moved_files;
 use crate::write::objects::ObjectWriter;
 use crate::write::refs::RefUpdateOutcome;
@@ -54,6 +55,7 @@ impl CommitSteps<'_> {
         let paths = self.edits.iter().map(|it| self.path_in_repository(it));
         let attributes = attributes_of_tree(self.git, tree, paths).map_err(failed)?;
         self.reject_filtered(&attributes)?;
+        reject_secrets_of_memory(self.repository, Some(tip), self.edits)?;
         let draft = self.draft_on_branch(writer, change, tree, &attributes).map_err(failed)?;
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
         let Some(new) = new.map_err(failed)? else { return Ok(BranchCommitOutcome::Done(None)) };

@@ -10,7 +10,7 @@ use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 use gix::refs::FullName;
 
-use palazzo_core::model::{Author, Changeset, FileEdit};
+use palazzo_core::model::{Author, Changeset, FileEdit, is_host_memory_path};
 
 use crate::repo::failpoint;
 use crate::repo::fsync;
@@ -23,6 +23,7 @@ use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::commit;
 use crate::write::commit::{CommitDraft, GitIdentity};
 use crate::write::index::LockedIndex;
+use crate::write::memory_secrets;
 use crate::write::moved_files::find_moved_files;
 use crate::write::objects::ObjectWriter;
 use crate::write::progress::Progress;
@@ -49,6 +50,9 @@ pub(crate) struct CommitSteps<'a> {
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) git: &'a gix::Repository,
     pub(crate) edits: &'a [&'a FileEdit],
+    /// Whether the author of the change has made the files what they are on disk, so that they are no
+    /// hand edits.
+    pub(crate) by_author: bool,
     pub(crate) write_guard: &'a WriteGuard,
     pub(crate) signer: &'a Signer,
     pub(crate) progress: Progress,
@@ -108,10 +112,11 @@ impl CommitSteps<'_> {
             let was_staged = locked_index.staged_id(&path).filter(|id| {
                 Some(*id) != on_disk && Some(*id) != in_head && self.git.has_object(id)
             });
+            let was_staged = was_staged.filter(|id| !self.is_secret_of_memory(edit, *id));
             if let Some(id) = was_staged {
                 staged.push((path.clone(), Some(BlobEntry { kind, id })));
             }
-            if was_staged.is_some() || on_disk != in_head {
+            if !self.by_author && (was_staged.is_some() || on_disk != in_head) {
                 by_hand.push((path.clone(), write_blob_entry(writer, was.as_deref(), kind)?));
             }
             ours.push((path, write_blob_entry(writer, now.as_deref(), kind)?));
@@ -123,6 +128,16 @@ impl CommitSteps<'_> {
             Some(self.new_draft(change, ours)),
         ];
         Ok(drafts.into_iter().flatten().collect())
+    }
+
+    /// Returns whether a staged version of a file of the host's memory contains a secret.
+    fn is_secret_of_memory(&self, edit: &FileEdit, staged: ObjectId) -> bool {
+        let has_secret = |text: &str| memory_secrets::is_secret(&edit.path, text);
+        is_host_memory_path(&edit.path)
+            && self
+                .git
+                .find_object(staged)
+                .map_or(true, |it| has_secret(&String::from_utf8_lossy(&it.data)))
     }
 
     fn hand_edit_draft(

@@ -176,7 +176,7 @@ impl<'a> FileTransaction<'a> {
         failpoint::kill_point("old files are not needed");
         self.files.iter().for_each(FileReplacement::discard_backup);
         failpoint::kill_point("old files are removed");
-        for file in self.files.iter().filter(|it| it.edit.now.is_none()) {
+        for file in self.files.iter().filter(|it| it.edit.now.is_none() && !it.is_kept()) {
             remove_empty_folders_above(self.root, &file.place);
         }
     }
@@ -208,7 +208,7 @@ impl<'a> FileTransaction<'a> {
 
     fn write_temporary(&mut self, at: usize) -> Result<(), Error> {
         let file = &mut self.files[at];
-        let Some(text) = &file.edit.now else { return Ok(()) };
+        let Some(text) = file.edit.now.as_ref().filter(|_| !file.is_kept()) else { return Ok(()) };
         let folder = file.place.parent().unwrap_or(self.root);
         failpoint::fail_point("write new file")
             .map_err(Error::for_file("write beside", &file.place))?;
@@ -275,9 +275,20 @@ impl<'a> FileReplacement<'a> {
         }
     }
 
+    /// Returns whether the file stays as it is.
+    fn is_kept(&self) -> bool {
+        self.edit.was == self.edit.now
+    }
+
     /// Puts the new file in place; `false`: another program has saved the file meanwhile, and its
     /// version is kept.
     fn put_in_place(&mut self) -> io::Result<bool> {
+        if self.is_kept() {
+            // Git must read a file itself that may change again without another time.
+            let is_certain = self.before.is_some_and(|it| !it.is_too_recent_to_trust());
+            self.stat = index_file::stat_file(&self.place).filter(|_| is_certain);
+            return Ok(true);
+        }
         let Some(temporary) = self.temporary.take() else { return self.delete_old() };
         let written = index_file::stat_file(&temporary);
         let put = match self.before {

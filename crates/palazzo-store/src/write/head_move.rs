@@ -171,6 +171,7 @@ fn move_head_under_lock(
         repository: &repository,
         git: &git,
         edits: &edits,
+        by_author: false,
         write_guard: &guard,
         signer,
         progress: Progress::default(),

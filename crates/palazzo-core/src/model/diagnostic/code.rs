@@ -154,6 +154,10 @@ pub enum Code {
     StaleFile,
     /// A fact of a single-valued relation that was not touched for long, beside active ones.
     StaleFact,
+    /// A file of a host's memory that its index does not name.
+    MemoryWithoutPointer,
+    /// A line in the index of a host's memory that leads to no file.
+    PointerWithoutMemory,
 }
 
 impl Code {
@@ -175,6 +179,8 @@ impl Code {
                 | Self::MissingAttribute
                 | Self::SettledConflict
                 | Self::StaleFile
+                | Self::MemoryWithoutPointer
+                | Self::PointerWithoutMemory
         )
     }
 }

@@ -99,7 +99,8 @@ const OTHER_RULES: &[Rule] = &[
         "no-consent",
         "The palace needs a consent that has not been given on this machine",
         "A palace may come from another person. `palazzo trust DIR` shows which tools its \
-         actions would call, or where its repository is, and asks you for consent.",
+         actions would call, where its repository is, or which memories would be shown to agents \
+         after their actions, and asks you for consent.",
     ),
     warning_rule(
         Code::SameId,
@@ -371,6 +372,21 @@ const OTHER_RULES: &[Rule] = &[
         "A relation marked `single` has had one value for `stale_fact_days`, and the entity has \
          changed since. If it has ended, set `until`; if it still holds, say so with a `source`. \
          The setting is in `[check]` of palace.toml; without it, such facts are not reported.",
+    ),
+    info_rule(
+        Code::MemoryWithoutPointer,
+        "memory-without-pointer",
+        "A file in the memory of Claude Code is not in its index",
+        "Claude Code loads only MEMORY.md at the start of a conversation, so it hardly finds the \
+         file. The hook of `palazzo hook install --memory` adds a line at the next start, if there \
+         is room for it.",
+    ),
+    info_rule(
+        Code::PointerWithoutMemory,
+        "pointer-without-memory",
+        "A line in the index of the memory of Claude Code leads to no file",
+        "The file was deleted or renamed, and the line in MEMORY.md stays because it is not exactly \
+         what Palazzo writes. Remove it, or bring the file back with `palazzo restore`.",
     ),
 ];
 

@@ -45,9 +45,14 @@ impl<'t> DocumentProperties<'t> {
         Self { pairs, body }
     }
 
-    /// Returns the title.
+    /// Returns the title; the memories and skills of agents call it their name.
     pub fn title(&self) -> Option<&str> {
-        self.values("title").next().filter(|it| !it.trim().is_empty())
+        self.value("title").or_else(|| self.value("name"))
+    }
+
+    /// Returns the first value of a key, which is in lower case; `None` if it is empty.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.values(key).find(|it| !it.trim().is_empty())
     }
 
     /// Returns the time at which the document was written; without an offset it is one of `zone`.

@@ -1,6 +1,6 @@
 //! The items of a palace by their files, and their titles.
 
-use crate::model::{ItemId, ItemKind, Palace};
+use crate::model::{DocumentProperties, ItemId, ItemKind, Palace};
 
 impl Palace {
     /// Returns the item of a kind in the file at `path`; `None` if there is none. The path of a room
@@ -24,8 +24,8 @@ impl Palace {
         }
     }
 
-    /// Returns the title of a scroll, a task or a diary entry, the name of a process, or the first
-    /// line of a drawer. Rooms, entities and genera have their names in their ids.
+    /// Returns the title of a scroll, a task or a diary entry, the name of a process, or that of a
+    /// drawer in its front matter, else its first line. Rooms, entities and genera have their names in their ids.
     pub fn title_of_item(&self, item: &ItemId) -> Option<String> {
         match item {
             ItemId::Room(_) | ItemId::Entity(_) | ItemId::Genus(_) => None,
@@ -34,12 +34,12 @@ impl Palace {
             ItemId::Process(file) => Some(self.processes.get(file)?.name.clone()),
             ItemId::Drawer(file) => {
                 let drawer = self.drawers.drawer_in_file(file)?;
-                if let Some(title) = &drawer.title {
-                    return Some(title.clone());
-                }
-                let lines = drawer.text.lines();
-                let mut titles = lines.filter(|it| it.chars().any(char::is_alphanumeric));
-                Some(titles.next().unwrap_or_default().to_owned())
+                let mut lines =
+                    drawer.text.lines().filter(|it| it.chars().any(char::is_alphanumeric));
+                let properties = DocumentProperties::parse(&drawer.text);
+                let title = drawer.title.as_deref().or_else(|| properties.title());
+                let title = title.or_else(|| lines.next());
+                Some(title.unwrap_or_default().to_owned())
             }
             ItemId::Diary(file) => Some(self.diaries.entry_in_file(file)?.topic.clone()),
         }

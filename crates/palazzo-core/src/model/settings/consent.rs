@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::{GitUrl, HostMemory, Tool};
+use crate::model::{GitUrl, Tool, TriggeredMemory};
 
 /// A consent for one folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub struct MemoryConsent {
     pub triggers: Vec<String>,
     /// The first line of its text.
     pub first_line: String,
-    /// A hash of its [content](HostMemory::content), in hexadecimal digits.
+    /// A hash of its [content](TriggeredMemory::content), in hexadecimal digits.
     pub content_hash: String,
 }
 
@@ -66,7 +66,12 @@ impl Consent {
 
     /// Returns the consent to show a memory of the palace at `palace` at actions. `content_hash` is a hash of
     /// its content.
-    pub fn for_memory(palace: &Path, name: &str, it: &HostMemory, content_hash: String) -> Self {
+    pub fn for_memory(
+        palace: &Path,
+        name: &str,
+        it: &TriggeredMemory,
+        content_hash: String,
+    ) -> Self {
         let memory = MemoryConsent {
             name: name.to_owned(),
             triggers: it.triggers.iter().map(ToString::to_string).collect(),

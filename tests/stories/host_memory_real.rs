@@ -206,8 +206,13 @@ fn converse(home: &Home, program: &Path, api: &FakeApi) -> String {
     claude.env("ANTHROPIC_BASE_URL", &api.url).env("ANTHROPIC_API_KEY", "not-a-key");
     claude.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
     claude.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    claude.args(["-p", "go", "--permission-mode", "acceptEdits"]);
+    claude.args(["-p", "go", "--permission-mode", "acceptEdits", "--allowedTools", "Bash"]);
     run(home, claude)
+}
+
+/// Returns the turn of a model that calls a tool.
+fn call(name: &str, input: Value) -> Value {
+    json!([{ "type": "tool_use", "name": name, "input": input }])
 }
 
 /// A memory that the host has not seen yet, and one that its model writes.
@@ -221,8 +226,6 @@ fn claude_code_loads_the_index_and_its_memories_are_committed() {
     let (home, folder) = home_with_memory();
     fs::write(folder.join("seams.md"), EARLIER).unwrap();
     let file = folder.join("build.md");
-    let call =
-        |name: &str, input: Value| json!([{ "type": "tool_use", "name": name, "input": input }]);
     let edit =
         json!({ "file_path": file, "old_string": "Use make.", "new_string": "Use make -j2." });
     let api = FakeApi::start(vec![
@@ -248,4 +251,24 @@ fn claude_code_loads_the_index_and_its_memories_are_committed() {
     let visits = home.run_palazzo(&["log", "--visits"]);
     let visits = String::from_utf8(visits.stdout).unwrap();
     assert_eq!(visits.matches("claude-code").count(), 1, "{visits}");
+}
+
+#[test]
+fn a_memory_stands_beside_the_result_of_the_action_and_the_prompt_stays() {
+    let Some(program) = find_program() else { return };
+    let (home, folder) = home_with_memory();
+    let written = WRITTEN.replace("^cargo build", "^echo built");
+    let write = json!({ "file_path": folder.join("build.md"), "content": written });
+    let build = || call("Bash", json!({ "command": "echo built", "description": "Build" }));
+    let api = FakeApi::start(vec![call("Write", write), build(), build()]);
+    let shown = converse(&home, &program, &api);
+    let requests = api.requests.lock().unwrap();
+    let notes = |it: &Value| it["messages"].to_string().matches("│ Use make.").count();
+    let counts: Vec<_> = requests.iter().map(notes).collect();
+    assert_eq!(counts, [0, 0, 1, 1], "{shown}: {requests:#?}");
+    let texts = |it: &Value| {
+        let content = it["messages"][0]["content"].as_array().unwrap().iter();
+        content.map(|it| it["text"].to_string()).collect::<Vec<_>>()
+    };
+    assert!(requests.iter().all(|it| texts(it) == texts(&requests[0])), "{requests:#?}");
 }

@@ -225,6 +225,8 @@ fn claude_code_loads_the_index_and_its_memories_are_committed() {
     let Some(program) = find_program() else { return };
     let (home, folder) = home_with_memory();
     fs::write(folder.join("seams.md"), EARLIER).unwrap();
+    // Without an index, the host makes one by itself.
+    fs::write(folder.join("MEMORY.md"), "# Mine\n").unwrap();
     let file = folder.join("build.md");
     let edit =
         json!({ "file_path": file, "old_string": "Use make.", "new_string": "Use make -j2." });
@@ -233,10 +235,14 @@ fn claude_code_loads_the_index_and_its_memories_are_committed() {
         call("Edit", edit),
     ]);
     let shown = converse(&home, &program, &api);
+    // The host does not wait for the hook before it reads the index: the next one surely has it.
+    converse(&home, &program, &api);
     let requests = api.requests.lock().unwrap();
-    assert!(requests.len() >= 3, "{shown}: {requests:#?}");
-    let first = requests[0]["messages"].to_string();
-    assert!(first.contains("- [Seams](seams.md) — where the coal lies"), "{first}");
+    assert!(requests.len() >= 4, "{shown}: {requests:#?}");
+    let [first, last] =
+        [&requests[0], &requests[requests.len() - 1]].map(|it| it["messages"].to_string());
+    assert!(first.contains("persists across conversations):\\n\\n# Mine"), "{first}");
+    assert!(last.contains("- [Seams](seams.md) — where the coal lies"), "{last}");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("Use make -j2."), "{text}");
     let metadata = text.split_once("metadata:").unwrap().1;

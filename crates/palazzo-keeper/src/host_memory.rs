@@ -115,15 +115,15 @@ pub fn commit_host_memory(
 }
 
 /// Adds the missing pointers to the index of the host's memory, and removes those that Palazzo wrote
-/// to files that are gone. Returns whether the index has changed.
+/// to files that are gone. Returns whether the index has changed. It is not committed yet: the host
+/// reads it soon after it has started the hook, and does not wait for a commit.
 pub fn complete_memory_index(keeper: &Keeper, caller: &Caller) -> Result<bool, Refusal> {
     let mut store = keeper.default_store()?;
-    let settings = settings_for_commit(&store)?;
-    store.set_signing_mode(settings.sign);
+    settings_for_commit(&store)?;
     for _ in 0..MAX_ATTEMPTS {
         store.begin_call();
         let Some(edit) = plan_index(&store)? else { return Ok(false) };
-        let change = changeset(vec![edit], caller, settings.commit == CommitMode::Auto);
+        let change = changeset(vec![edit], caller, false);
         if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(true);
         }

@@ -98,12 +98,12 @@ fn path_in_memory(palace: &Path, file: &Path) -> Option<String> {
     Some(format!("{HOST_MEMORY_FOLDER}/{}", names.join("/")))
 }
 
-/// Commits what has changed between the conversations, which none of them has written, completes the
-/// index, and prints what is not committed.
+/// Completes the index, commits it and what has changed between the conversations, which none of them
+/// has written, and prints what is not committed.
 fn start_conversation(args: &Args) -> Result<(), Failure> {
     let (keeper, person) = (args.home.keeper(), terminal_user(COMMAND));
-    let report = keeper::commit_host_memory(&keeper, &person, None, None)?;
     let completed = keeper::complete_memory_index(&keeper, &person);
+    let report = keeper::commit_host_memory(&keeper, &person, None, None)?;
     let notes = report.notes();
     if !notes.is_empty() {
         terminal::print_page(&notes.join("\n"))?;

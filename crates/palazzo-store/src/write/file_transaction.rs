@@ -275,9 +275,9 @@ impl<'a> FileReplacement<'a> {
         }
     }
 
-    /// Returns whether the file stays as it is.
+    /// Returns whether the file stays as it is. A change of the mode alone writes it.
     fn is_kept(&self) -> bool {
-        self.edit.was == self.edit.now
+        self.edit.was == self.edit.now && self.is_executable.is_none()
     }
 
     /// Puts the new file in place; `false`: another program has saved the file meanwhile, and its

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use palazzo_core::model::{Changeset, CommitSummary, SigningMode};
+use palazzo_core::model::{Changeset, CommitSummary, NoteFolders, SigningMode};
 
 pub use crate::history::file_history_cache::FileHistoryCache;
 pub use crate::history::folder_diff::FolderDiff;
@@ -232,6 +232,17 @@ impl Store {
     /// machines.
     pub fn network_file_system(&self) -> Option<&'static str> {
         repo::network_fs::network_file_system(&self.repository.palace)
+    }
+
+    /// Sets the folders of Markdown files that are listed and read like palace files: notes. They are
+    /// never changed. Only the repository of the palace has notes.
+    pub fn set_note_folders(&self, folders: &NoteFolders) {
+        self.repository.set_note_folders(folders);
+    }
+
+    /// Returns whether the file at `path` is a note.
+    pub fn is_note(&self, path: &str) -> bool {
+        self.repository.note_folders().contains(path)
     }
 
     /// Returns the palace folder.

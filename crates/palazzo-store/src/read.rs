@@ -9,7 +9,7 @@ use crate::repo::note_files;
 use crate::repo::palace_files::{self, CONFLICTS_FOLDER, PalaceListing};
 use crate::repo::paths;
 use crate::{Error, FileStamp, FileStamps, ReadResult, Source, Store};
-use palazzo_core::model::{Diagnostic, Files, NoteFolders};
+use palazzo_core::model::{Diagnostic, Files};
 
 impl Store {
     /// Reads all files of a store that reads from a commit or a branch; unreadable files are left
@@ -103,17 +103,6 @@ impl Store {
         }
         self.repository.reject_symlinked_palace().and_then(|()| paths::check_path(path)).ok()?;
         FileStamp::from_path(&self.repository.palace.join(path))
-    }
-
-    /// Sets the folders of Markdown files that are listed and read like palace files: notes. They are
-    /// never changed. Only the repository of the palace has notes.
-    pub fn set_note_folders(&self, folders: &NoteFolders) {
-        self.repository.set_note_folders(folders);
-    }
-
-    /// Returns whether the file at `path` is a note.
-    pub fn is_note(&self, path: &str) -> bool {
-        self.repository.note_folders().contains(path)
     }
 
     /// Lists the folders of notes that exist, with all folders in them, by their paths from the

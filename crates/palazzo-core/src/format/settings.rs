@@ -1,19 +1,18 @@
 //! Parses and edits `palace.toml`, and recognises settings of a palace whose files may follow other
 //! rules than those of this program.
 
-mod note_folders;
-
 use std::collections::BTreeSet;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
+use crate::format::note_folders::parse_note_folders;
 use crate::format::positions::position_of_byte;
+use crate::format::settings_parser::SettingsParser;
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, SigningMode, Slug,
-    TemplateSettings, TemplateVariable, TimeZone, TimeZoneError, did_you_mean, quoted, split_lines,
-    typo_corrections,
+    TemplateSettings, TemplateVariable, TimeZone, TimeZoneError, split_lines,
 };
 
 /// The seconds that there may be between two pushes.
@@ -129,11 +128,6 @@ pub(super) fn with_entry_if_none(text: &str, entry: &str) -> Option<String> {
     Some(document.to_string())
 }
 
-struct SettingsParser<'a, 'b> {
-    reader: &'a mut FileParser<'b>,
-    text: &'a str,
-}
-
 impl SettingsParser<'_, '_> {
     fn parse_sections(&mut self, root: &dyn TableLike, settings: &mut Settings) {
         if let Some(menu) = self.parse_section(root, "menu", &["layout", "contents"]) {
@@ -167,7 +161,7 @@ impl SettingsParser<'_, '_> {
         if let Some(time) = self.parse_section(root, "time", &["zone"]) {
             settings.time_zone = self.parse_time_zone(time);
         }
-        settings.note_folders = note_folders::parse_note_folders(self, root);
+        settings.note_folders = parse_note_folders(self, root);
         if let Some(template) = self.parse_section(root, "template", &["description", "variables"])
         {
             let description = self.parse_string(template, "description").map(|it| it.0);
@@ -213,24 +207,6 @@ impl SettingsParser<'_, '_> {
                 SigningMode::default()
             }
         }
-    }
-
-    /// Parses a whole number of some unit, and reports one that is out of range.
-    fn parse_number(
-        &mut self,
-        section: &dyn TableLike,
-        key: &str,
-        unit: &str,
-        range: RangeInclusive<u32>,
-    ) -> Option<u32> {
-        let (number, at) = self.parse_integer(section, key)?;
-        let in_range = u32::try_from(number).ok().filter(|it| range.contains(it));
-        if in_range.is_none() {
-            let message =
-                format!("`{key}` is {} to {} {unit}, not {number}", range.start(), range.end());
-            self.reader.report(Code::BadValue, at, message);
-        }
-        in_range
     }
 
     fn parse_silenced_codes(&mut self, check: &dyn TableLike) -> BTreeSet<Code> {
@@ -285,102 +261,6 @@ impl SettingsParser<'_, '_> {
         let default = self.parse_string(variable, "default").map(|it| it.0);
         let (name, description) = (name.to_owned(), description.unwrap_or_default());
         Some(TemplateVariable { name, description, default })
-    }
-
-    fn report_unknown_keys(&mut self, table: &dyn TableLike, what: &str, known: &[&str]) {
-        let unknown = table.iter().filter(|(key, _)| !known.contains(key));
-        let unknown: Vec<_> = unknown.take(self.reader.finding_limit() + 1).collect();
-        let words: Vec<_> = unknown.iter().map(|(key, _)| *key).collect();
-        for ((key, item), slip) in unknown.into_iter().zip(typo_corrections(&words, known)) {
-            if self.reader.has_too_many_findings() {
-                break;
-            }
-            let at = self
-                .position_of_span(table.key(key).and_then(toml_edit::Key::span).or(item.span()));
-            let message = format!("{what} has no key {}", quoted(key));
-            let finding = self.reader.report(Code::UnknownKey, at, message);
-            finding.hint = Some(format!("it may have {}", known.join(", ")));
-            finding.suggest(did_you_mean(key, known.iter().copied()));
-            finding.set_certain_word(slip);
-        }
-    }
-
-    fn parse_section<'t>(
-        &mut self,
-        root: &'t dyn TableLike,
-        key: &str,
-        known: &[&str],
-    ) -> Option<&'t dyn TableLike> {
-        let item = root.get(key)?;
-        let Some(table) = item.as_table_like() else {
-            let at = self.position_of_span(item.span());
-            let message = format!("`{key}` is a section: write `[{key}]`");
-            self.reader.report(Code::WrongType, at, message);
-            return None;
-        };
-        self.report_unknown_keys(table, &format!("[{key}]"), known);
-        Some(table)
-    }
-
-    fn parse_string(&mut self, table: &dyn TableLike, key: &str) -> Option<(String, Position)> {
-        let item = table.get(key)?;
-        let at = self.position_of_span(item.span());
-        let text = item.as_str();
-        if text.is_none() {
-            self.reader.report(Code::WrongType, at, format!("`{key}` is a text in quotes"));
-        }
-        text.map(|it| (it.to_owned(), at))
-    }
-
-    fn parse_integer(&mut self, table: &dyn TableLike, key: &str) -> Option<(i64, Position)> {
-        let item = table.get(key)?;
-        let at = self.position_of_span(item.span());
-        let number = item.as_integer();
-        if number.is_none() {
-            self.reader.report(Code::WrongType, at, format!("`{key}` is a whole number"));
-        }
-        number.map(|it| (it, at))
-    }
-
-    fn parse_string_list(&mut self, table: &dyn TableLike, key: &str) -> Vec<String> {
-        let Some(item) = table.get(key) else { return Vec::new() };
-        let items = item.as_array().map(|it| it.iter().collect::<Vec<_>>());
-        let texts = items.iter().flatten().filter_map(|it| it.as_str()).map(str::to_owned);
-        let texts: Vec<_> = texts.collect();
-        let strange = items.iter().flatten().find(|it| !it.is_str()).map(|it| it.span());
-        if items.is_some() && strange.is_none() {
-            return texts;
-        }
-        let at = self.position_of_span(strange.unwrap_or_else(|| item.span()));
-        let example = match key {
-            "silence" => "one-way-door",
-            "patterns" => "!templates",
-            _ => "update_entity",
-        };
-        let message = format!("`{key}` is a list of texts: [\"{example}\"]");
-        self.reader.report(Code::WrongType, at, message);
-        Vec::new()
-    }
-
-    fn parse_choice<T: Copy + Default>(
-        &mut self,
-        table: &dyn TableLike,
-        key: &str,
-        known: &[(&str, T)],
-    ) -> T {
-        let Some((word, at)) = self.parse_string(table, key) else { return T::default() };
-        if let Some((_, meant)) = known.iter().find(|(it, _)| *it == word) {
-            return *meant;
-        }
-        let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-        let words = words.join(" or ");
-        let message = format!("`{key}` is {words}, not {}", quoted(&word));
-        self.reader.report(Code::BadValue, at, message);
-        T::default()
-    }
-
-    fn position_of_span(&self, span: Option<Range<usize>>) -> Position {
-        span.map_or(Position::START, |it| position_of_byte(self.text, it.start))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use toml_edit::{Item, TableLike};
 
-use super::SettingsParser;
+use crate::format::settings_parser::SettingsParser;
 use crate::model::{Code, NoteFolder, NoteFolders, NotePatterns, PALACE_FOLDERS, Position, Slug};
 
 const KEY: &str = "folder";

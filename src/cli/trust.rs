@@ -126,8 +126,9 @@ fn consent_json(consent: &Consent) -> Value {
         }
         ConsentScope::Sync(url) => json!({ "path": consent.path(), "sync": url }),
         ConsentScope::Memory(it) => {
-            let content = json!({ "triggers": it.triggers, "text": it.first_line });
-            json!({ "path": consent.path(), "memory": it.name, "content": content })
+            let (name, triggers, text) = (&it.name, &it.triggers, &it.first_line);
+            let memory = json!({ "name": name, "triggers": triggers, "text": text });
+            json!({ "path": consent.path(), "memory": memory })
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::format::file_parser::FileParser;
 use crate::format::front_matter;
 use crate::format::yaml::{Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, HostMemory, Position, TimeZone, Trigger, TriggerKind, host_memory_name, normalize_prose,
-    parse_written_time, quoted,
+    Code, HostMemory, Position, TimeZone, ToolUse, Trigger, TriggerKind, host_memory_name,
+    normalize_prose, parse_written_time, quoted,
 };
 
 /// The key of the triggers.
@@ -34,6 +34,20 @@ pub fn parse_host_memory(whole: &str) -> HostMemory {
         text: normalize_prose(text).trim_start_matches('\n').to_owned(),
         modified: when.modified.and_then(|it| parse_written_time(&it, &TimeZone::UTC)),
     }
+}
+
+/// Returns whether a memory may have a trigger that is compared with what an agent has done. Looks for keys
+/// only, which is much faster than to parse it.
+pub fn may_have_trigger(whole: &str, done: &ToolUse) -> bool {
+    let kinds = [
+        (TriggerKind::Run, done.command.is_some()),
+        (TriggerKind::Edit, !done.files.is_empty()),
+        (TriggerKind::Error, done.error.is_some()),
+    ];
+    let matter = front_matter::split_front_matter(whole).map(|(matter, _)| matter);
+    matter.filter(|it| it.contains(WHEN)).is_some_and(|matter| {
+        kinds.iter().any(|(kind, is_compared)| *is_compared && matter.contains(kind.key()))
+    })
 }
 
 /// Returns the position of the first trigger of a memory.
@@ -68,7 +82,10 @@ fn parse_when(reader: &mut FileParser<'_>, whole: &str) -> When {
     let mut root = match parse_yaml(&front_matter::pad_to_file_line_numbers(matter)) {
         Ok(root) => root,
         Err(YamlError { code, at, message, hint }) => {
-            reader.report(code, at, message).hint = hint.map(str::to_owned);
+            // Else no trigger is meant, and what is wrong concerns only the host.
+            if matter.lines().any(|it| it.trim_start().starts_with("when:")) {
+                reader.report(code, at, message).hint = hint.map(str::to_owned);
+            }
             return When::default();
         }
     };
@@ -188,7 +205,8 @@ mod tests {
         insta::assert_snapshot!(findings("metadata:\n  when: [\n"), @"
         drawers/claude/memory/a.md:3:9: error[syntax]: this is not YAML: unclosed bracket '[' (close the bracket, or quote the text)
         ");
-        assert_eq!(findings("title: [\nother: program\n"), "", "no trigger is meant");
+        let other = "title: [\ndescription: it fails: when you run it\n";
+        assert_eq!(findings(other), "", "no trigger is meant");
         let many = "    - run: a\n".repeat(21);
         insta::assert_snapshot!(findings(&format!("metadata:\n  when:\n{many}")), @"
         drawers/claude/memory/a.md:4:5: error[bad-value]: a memory has at most 20 triggers: the others have no effect

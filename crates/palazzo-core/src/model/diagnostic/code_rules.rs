@@ -99,7 +99,8 @@ const OTHER_RULES: &[Rule] = &[
         "no-consent",
         "The palace needs a consent that has not been given on this machine",
         "A palace may come from another person. `palazzo trust DIR` shows which tools its \
-         actions would call, or where its repository is, and asks you for consent.",
+         actions would call, where its repository is, or which memories would be shown to agents \
+         after their actions, and asks you for consent.",
     ),
     warning_rule(
         Code::SameId,

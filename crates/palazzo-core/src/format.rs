@@ -50,7 +50,7 @@ pub use file_edits::{
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
 pub use genus::linked_genus;
-pub use host_memory::{parse_host_memory, position_of_first_trigger};
+pub use host_memory::{may_have_trigger, parse_host_memory, position_of_first_trigger};
 pub use items::{file_of_item, item_in_file, item_or_settings_in_file};
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;

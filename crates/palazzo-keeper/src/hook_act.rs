@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 use std::path::{Component, Path, PathBuf};
+use std::thread;
 
 use chrono::{DateTime, Utc};
 
@@ -18,7 +19,10 @@ use palazzo_core::exchange::{FileWrite, HookInput, TextEdit};
 use palazzo_core::format;
 use palazzo_core::model::{Consent, HOST_MEMORY_FOLDER, ToolUse, TriggerKind, TriggeredMemory};
 use palazzo_core::render;
-use palazzo_store::{self as store, ConsentStore};
+use palazzo_store::{self as store, ConsentStore, HostMemoryFile};
+
+/// How many memories one thread reads.
+const FILES_OF_THREAD: usize = 125;
 
 /// The memories of one palace, for a hook.
 pub struct ActHook {
@@ -72,7 +76,7 @@ impl ActHook {
             FileWrite::Edits { before, edits } => match before.filter(|it| is_allowed(it)) {
                 Some(before) => TextEdit::apply_all(&edits, &before)?,
                 None => {
-                    let text = store::read_host_memory(&self.palace, name)?.text;
+                    let text = store::read_host_memory(&self.palace, name)?;
                     TextEdit::undo_all(&edits, &text).filter(|it| is_allowed(it)).map(|_| text)?
                 }
             },
@@ -97,15 +101,20 @@ impl ActHook {
 
     /// Lists the memories that an action fits, the most important first.
     fn fitting_memories(&self, done: &ToolUse) -> Vec<FittingMemory> {
-        let files = store::read_host_memories(&self.palace).into_iter();
-        let mut fitting: Vec<_> = files
-            .filter_map(|file| {
-                let memory = format::parse_host_memory(&file.text);
-                let kind = memory.matching_kind(done).filter(|_| !memory.text.is_empty())?;
-                let written = memory.modified.unwrap_or_else(|| file.change_time().into());
-                Some(FittingMemory { kind, written, name: file.name, memory })
-            })
-            .collect();
+        let files = store::list_host_memories(&self.palace);
+        let fit = |files: &[HostMemoryFile]| {
+            files.iter().filter_map(|it| fit_memory(it, done)).collect::<Vec<_>>()
+        };
+        let mut fitting: Vec<_> = thread::scope(|scope| {
+            let start = |part| thread::Builder::new().spawn_scoped(scope, move || fit(part));
+            let started: Vec<_> = files.chunks(FILES_OF_THREAD).map(|it| (it, start(it))).collect();
+            // Where no thread can be started, this one reads.
+            let results = started.into_iter().map(|(part, thread)| match thread {
+                Ok(thread) => thread.join().unwrap_or_default(),
+                Err(_) => fit(part),
+            });
+            results.flatten().collect()
+        });
         fitting.sort_by(|a, b| {
             let key = |it: &FittingMemory| (it.kind, Reverse(it.written));
             key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
@@ -116,6 +125,15 @@ impl ActHook {
     fn is_allowed(&self, consent: &Consent) -> bool {
         self.consents.is_allowed(consent).unwrap_or_default()
     }
+}
+
+/// Reads a memory; `None` if the action does not fit it.
+fn fit_memory(file: &HostMemoryFile, done: &ToolUse) -> Option<FittingMemory> {
+    let text = file.read().filter(|it| format::may_have_trigger(it, done))?;
+    let memory = format::parse_host_memory(&text);
+    let kind = memory.matching_kind(done).filter(|_| !memory.text.is_empty())?;
+    let written = memory.modified.unwrap_or_else(|| file.change_time().into());
+    Some(FittingMemory { kind, written, name: file.name.clone(), memory })
 }
 
 /// Returns what an agent has done, with paths as globs are compared with them.

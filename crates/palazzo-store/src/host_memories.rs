@@ -1,7 +1,7 @@
 //! Reads the folder of a palace in which a host keeps its memories, for a hook: quickly, without the
 //! repository, and no more than a bounded amount.
 
-use std::ffi::OsString;
+use std::cmp::Reverse;
 use std::fs::{self, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -21,30 +21,51 @@ const MAX_ENTRIES: usize = 5_000;
 /// The size in bytes of a memory that is read; a larger one is left out.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// A memory of a host as it is on disk.
+/// The file of a memory of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostMemoryFile {
     /// The name of the memory: that of its file, without the ending.
     pub name: String,
-    /// The content of the file.
-    pub text: String,
     place: PathBuf,
 }
 
 impl HostMemoryFile {
+    /// Reads the content; `None` if it is no regular file, too large, or no text.
+    pub fn read(&self) -> Option<String> {
+        let opened =
+            palazzo_file::open_checked_file(&self.place, OpenOptions::new().read(true)).ok();
+        let (file, size) = opened.filter(|(_, size)| *size <= MAX_BYTES)?;
+        let mut text = String::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
+        file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
     /// Returns the time at which the file was changed, by its file system.
     pub fn change_time(&self) -> SystemTime {
         change_time(&self.place)
     }
 }
 
-/// Reads the memories of the palace at `palace`: regular files, through no link.
-pub fn read_host_memories(palace: &Path) -> Vec<HostMemoryFile> {
-    let folder = palace.join(HOST_MEMORY_FOLDER);
-    if regular_file::reject_linked_folders(palace, Path::new(HOST_MEMORY_FOLDER)).is_err() {
-        return Vec::new();
+/// Lists the memories of the palace at `palace`: regular files, through no link; of too many the latest.
+pub fn list_host_memories(palace: &Path) -> Vec<HostMemoryFile> {
+    let Some(folder) = memory_folder(palace) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
+    let mut memories = Vec::new();
+    for (count, entry) in entries.flatten().enumerate() {
+        if count >= MAX_ENTRIES {
+            return Vec::new();
+        }
+        let file = entry.file_name();
+        let name = file.to_str().and_then(host_memory_name_in_folder);
+        if let Some(name) = name.filter(|_| entry.file_type().is_ok_and(|it| it.is_file())) {
+            memories.push(HostMemoryFile { name: name.to_owned(), place: folder.join(&file) });
+        }
     }
-    list_memories(&folder).into_iter().filter_map(|name| read_memory(&folder, &name)).collect()
+    if memories.len() > MAX_MEMORIES {
+        memories.sort_by_cached_key(|it| Reverse(it.change_time()));
+        memories.truncate(MAX_MEMORIES);
+    }
+    memories
 }
 
 /// Returns the name of the memory of the palace at `palace` in the file at `file`, which may be reached
@@ -56,10 +77,10 @@ pub fn find_host_memory<'f>(palace: &Path, file: &'f Path) -> Option<&'f str> {
     (folder == expected).then_some(name)
 }
 
-/// Reads one memory of the palace at `palace`; `None`: there is none.
-pub fn read_host_memory(palace: &Path, name: &str) -> Option<HostMemoryFile> {
-    regular_file::reject_linked_folders(palace, Path::new(HOST_MEMORY_FOLDER)).ok()?;
-    read_memory(&palace.join(HOST_MEMORY_FOLDER), &format!("{name}.md").into())
+/// Reads the memory `name` of the palace at `palace`; `None`: there is none.
+pub fn read_host_memory(palace: &Path, name: &str) -> Option<String> {
+    let place = memory_folder(palace)?.join(format!("{name}.md"));
+    HostMemoryFile { name: name.to_owned(), place }.read()
 }
 
 /// Returns the nearest folder at or above `folder` that contains a `.git`.
@@ -92,38 +113,11 @@ impl Store {
     }
 }
 
-/// Lists the names of the files of memories, of too many the latest.
-fn list_memories(folder: &Path) -> Vec<OsString> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut names = Vec::new();
-    for (count, entry) in entries.flatten().enumerate() {
-        if count >= MAX_ENTRIES {
-            return Vec::new();
-        }
-        let name = entry.file_name();
-        let is_memory = name.to_str().and_then(host_memory_name_in_folder).is_some();
-        if is_memory && entry.file_type().is_ok_and(|it| it.is_file()) {
-            names.push(name);
-        }
-    }
-    if names.len() > MAX_MEMORIES {
-        names.sort_by_cached_key(|it| std::cmp::Reverse(change_time(&folder.join(it))));
-        names.truncate(MAX_MEMORIES);
-    }
-    names
-}
-
-fn read_memory(folder: &Path, file: &OsString) -> Option<HostMemoryFile> {
-    let place = folder.join(file);
-    let name = host_memory_name_in_folder(file.to_str()?)?.to_owned();
-    let (open, size) =
-        palazzo_file::open_checked_file(&place, OpenOptions::new().read(true)).ok()?;
-    if size > MAX_BYTES {
-        return None;
-    }
-    let mut text = String::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
-    open.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    Some(HostMemoryFile { name, text, place })
+/// Returns the folder of memories; `None` if a part of its path is missing or a link.
+fn memory_folder(palace: &Path) -> Option<PathBuf> {
+    let folder = Path::new(HOST_MEMORY_FOLDER);
+    regular_file::reject_linked_folders(palace, folder).ok()?;
+    Some(palace.join(folder))
 }
 
 fn change_time(place: &Path) -> SystemTime {
@@ -148,7 +142,8 @@ mod tests {
     }
 
     fn names(palace: &Path) -> Vec<String> {
-        let mut names: Vec<_> = read_host_memories(palace).into_iter().map(|it| it.name).collect();
+        let read = list_host_memories(palace).into_iter().filter(|it| it.read().is_some());
+        let mut names: Vec<_> = read.map(|it| it.name).collect();
         names.sort();
         names
     }
@@ -161,7 +156,7 @@ mod tests {
         fs::write(folder.join("large.md"), "x".repeat(64 * 1024 + 1)).unwrap();
         fs::write(folder.join("latin.md"), b"\xf6").unwrap();
         assert_eq!(names(palace.path()), ["a"]);
-        assert_eq!(read_host_memories(palace.path())[0].text, "a.md");
+        assert_eq!(read_host_memory(palace.path(), "a").as_deref(), Some("a.md"));
         assert_eq!(names(&palace.path().join("nowhere")), [""; 0]);
     }
 

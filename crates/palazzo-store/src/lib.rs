@@ -37,7 +37,7 @@ pub use crate::history::log::CommitRange;
 pub use crate::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::history::text_search::find_text_in_folder;
 pub use crate::host_memories::{
-    HostMemoryFile, find_host_memory, find_working_directory, memory_consent, read_host_memories,
+    HostMemoryFile, find_host_memory, find_working_directory, list_host_memories, memory_consent,
     read_host_memory,
 };
 pub use crate::proposal::branches::{BranchDistance, parse_branch_name};

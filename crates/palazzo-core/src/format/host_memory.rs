@@ -7,7 +7,7 @@ use crate::format::file_parser::FileParser;
 use crate::format::front_matter;
 use crate::format::yaml::{Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, Position, TimeZone, Trigger, TriggerKind, TriggeredMemory, host_memory_name,
+    Code, Position, TimeZone, ToolUse, Trigger, TriggerKind, TriggeredMemory, host_memory_name,
     normalize_prose, parse_written_time, quoted,
 };
 
@@ -34,6 +34,20 @@ pub fn parse_host_memory(whole: &str) -> TriggeredMemory {
         text: normalize_prose(text).trim_start_matches('\n').to_owned(),
         modified: when.modified.and_then(|it| parse_written_time(&it, &TimeZone::UTC)),
     }
+}
+
+/// Returns whether a memory may have a trigger that is compared with what an agent has done. Looks for keys
+/// only, which is much faster than to parse it.
+pub fn may_have_trigger(whole: &str, done: &ToolUse) -> bool {
+    let kinds = [
+        (TriggerKind::Run, done.command.is_some()),
+        (TriggerKind::Edit, !done.files.is_empty()),
+        (TriggerKind::Error, done.error.is_some()),
+    ];
+    let matter = front_matter::split_front_matter(whole).map(|(matter, _)| matter);
+    matter.filter(|it| it.contains(WHEN)).is_some_and(|matter| {
+        kinds.iter().any(|(kind, is_compared)| *is_compared && matter.contains(kind.key()))
+    })
 }
 
 /// Returns the position of the first trigger of a memory.

@@ -5,7 +5,9 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use globset::GlobBuilder;
+use memchr::memmem;
 use regex::RegexBuilder;
+use regex_syntax::hir::literal::Extractor;
 
 use crate::model::foreign_message;
 use crate::model::host_memory::HOST_MEMORY_FOLDER;
@@ -86,16 +88,27 @@ impl Trigger {
                 .error
                 .as_ref()
                 .is_some_and(|it| !self.pattern.trim().is_empty() && it.contains(&self.pattern)),
-            TriggerKind::Run => done
-                .command
-                .as_ref()
-                .is_some_and(|it| self.to_regex().is_ok_and(|regex| regex.is_match(it))),
+            TriggerKind::Run => done.command.as_ref().is_some_and(|it| {
+                self.may_be_in(it) && self.to_regex().is_ok_and(|regex| regex.is_match(it))
+            }),
             TriggerKind::Edit => {
                 let is_edited =
                     |glob: globset::GlobMatcher| done.files.iter().any(|file| glob.is_match(file));
                 !done.files.is_empty() && self.to_glob().is_ok_and(is_edited)
             }
         }
+    }
+
+    /// Returns whether a text has one of the beginnings that everything which a regular expression matches
+    /// must have. That is much faster than to compile the expression.
+    fn may_be_in(&self, text: &str) -> bool {
+        let mut parser = regex_syntax::ParserBuilder::new();
+        let parsed = parser.nest_limit(MAX_REGEX_DEPTH).build().parse(&self.pattern);
+        let beginnings = parsed.ok().map(|it| Extractor::new().extract(&it));
+        let beginnings = beginnings.as_ref().and_then(|it| it.literals());
+        beginnings.is_none_or(|it| {
+            it.iter().any(|it| memmem::find(text.as_bytes(), it.as_bytes()).is_some())
+        })
     }
 
     /// Checks the pattern. The error says what is wrong with it.
@@ -199,7 +212,8 @@ mod tests {
             ToolUse { command: Some("cd a && cargo build".to_owned()), ..ToolUse::default() };
         let is_match = |it| trigger(TriggerKind::Run, it).is_match(&done);
         assert!(is_match("cargo +build") && is_match(r"\bcargo\b") && is_match("(?i)CARGO"));
-        assert!(!is_match("^cargo") && !is_match("(") && !is_match(" "));
+        assert!(is_match("^(cd|ls) a .*build$") && is_match(".*build") && is_match("b(ui)?ld|x"));
+        assert!(!is_match("^cargo") && !is_match("(") && !is_match(" ") && !is_match("(ls|rm) a"));
     }
 
     #[test]

@@ -79,14 +79,18 @@ pub(super) fn complete_index(
     let kept = &own[..count_that_fit(&foreign, &own, line_end)];
     // The second pointer to one file would be of no use, and neither is one beside the host's.
     let mut seen = Vec::new();
-    lines.retain(|line| match written(line).map(|at| &memories[at]) {
+    let mut is_kept = |line: &str| match written(line).map(|at| &memories[at]) {
         None => true,
         Some(it) => {
             let is_wanted = is_named(it) || kept.contains(&it) && !seen.contains(&&it.file);
             seen.push(&it.file);
             is_wanted
         }
-    });
+    };
+    let is_kept: Vec<_> = lines.iter().map(|it| is_kept(it)).collect();
+    let more_at = more_at.map(|at| is_kept[..at].iter().filter(|it| **it).count());
+    let mut is_kept = is_kept.into_iter();
+    lines.retain(|_| is_kept.next().unwrap_or(true));
     let missing = kept.iter().filter(|it| !seen.contains(&&it.file));
     let missing: Vec<_> = missing.map(|it| format!("{}{line_end}", it.pointer)).collect();
     let left = own.len() - kept.len();
@@ -186,7 +190,7 @@ mod tests {
     fn three() -> [Memory; 3] {
         [
             memory("new.md", "Newest", "written today"),
-            memory("mid dle.md", "[Middle]", ""),
+            memory("mid dle.md", "Mid [x]", ""),
             memory("old.md", "Old", "it's old"),
         ]
     }
@@ -195,7 +199,7 @@ mod tests {
     fn missing_pointers_are_added_above_the_others_newest_first() {
         assert_snapshot!(complete("", &three()).unwrap(), @"
         - [Newest](new.md) — written today
-        - [(Middle)](mid%20dle.md)
+        - [Mid (x)](mid%20dle.md)
         - [Old](old.md) — it's old
         ");
         let index = "# My memory\n\nRead this.\n- [Older](old.md) - by the host\nno end";
@@ -204,7 +208,7 @@ mod tests {
 
         Read this.
         - [Newest](new.md) — written today
-        - [(Middle)](mid%20dle.md)
+        - [Mid (x)](mid%20dle.md)
         - [Older](old.md) - by the host
         no end
         ");

@@ -85,12 +85,21 @@ use crate::model::{
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
-    parse_files_of_palace(&Settings::with_name(name), files)
+    let settings = Settings::with_name(name);
+    parse_files(Palace::new(settings.clone()), &settings, files)
 }
 
-/// Parses some files of a palace; its settings are `settings`, unless `palace.toml` is among the files.
+/// Parses some files of a palace with these settings. Those of the result are from `palace.toml`, if it is
+/// among the files.
 pub fn parse_files_of_palace(settings: &Settings, files: &Files) -> (Palace, Vec<Diagnostic>) {
-    let mut palace = Palace::new(settings.clone());
+    parse_files(Palace::new(Settings::with_name("palace")), settings, files)
+}
+
+fn parse_files(
+    mut palace: Palace,
+    settings: &Settings,
+    files: &Files,
+) -> (Palace, Vec<Diagnostic>) {
     let own = files.get(PalacePath::SETTINGS_FILE).and_then(|it| parse_settings(it));
     let mut own = own.unwrap_or_else(|| settings.clone());
     // The notes of a part of the files are those of the whole palace.

@@ -17,6 +17,7 @@ use chrono::{DateTime, Utc};
 use crate::Keeper;
 use palazzo_core::exchange::{FileWrite, HookInput, TextEdit};
 use palazzo_core::format;
+use palazzo_core::model::redact_secrets;
 use palazzo_core::model::{Consent, HOST_MEMORY_FOLDER, ToolUse, TriggerKind, TriggeredMemory};
 use palazzo_core::render;
 use palazzo_store::{self as store, ConsentStore, HostMemoryFile};
@@ -96,7 +97,8 @@ impl ActHook {
                 && store::claim_memory_to_show(&self.state_folder, &input.session, &it.name)
         });
         let FittingMemory { kind, written, name, memory } = fitting?;
-        Some(render::memory_note(&name, &memory.text, kind, (written, self.now)))
+        let text = redact_secrets(&memory.text).text;
+        Some(render::memory_note(&name, &text, kind, (written, self.now)))
     }
 
     /// Lists the memories that an action fits, the most important first.

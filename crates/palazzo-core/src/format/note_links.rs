@@ -1,8 +1,8 @@
 //! The links in notes, in the notation of several programs: `[[Iron]]`, `[[Ideas/Iron|the metal]]`,
 //! `[[Iron#Ore]]`, `![[Iron]]`, `[iron](../Ideas/Iron.md#ore)`.
 //!
-//! A name leads to the note with that file name, title or alias: the one that is nearest. If there is
-//! none, it leads to a room or to an entity.
+//! A name leads to the note with that file name, title or alias: of several to the one in the same folder,
+//! else to the one with the shortest path. If there is none, it leads to a room or to an entity.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;

@@ -113,7 +113,7 @@ impl SettingsParser<'_, '_> {
         let at = self.position_of_span(strange.unwrap_or_else(|| item.span()));
         let example = match key {
             "silence" => "one-way-door",
-            "patterns" => "!templates",
+            "patterns" => "!Templates",
             _ => "update_entity",
         };
         let message = format!("`{key}` is a list of texts: [\"{example}\"]");

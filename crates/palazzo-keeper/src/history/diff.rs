@@ -108,12 +108,23 @@ pub(crate) fn commit_summary(
     past.as_of_commit().cloned().ok_or_else(why)
 }
 
+/// Returns the path in the repository of a path from the palace, whose folder is `prefix`. A note may be
+/// outside the palace.
+fn path_in_repository(prefix: &str, path: &str) -> String {
+    let (mut prefix, mut path) = (prefix.trim_end_matches('/'), path);
+    while let Some(rest) = path.strip_prefix("../") {
+        prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
+        path = rest;
+    }
+    if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
+}
+
 pub(crate) fn file_patch(prefix: &str, diff: &FileDiff) -> String {
     let unreadable = |it: &FileContent| match it {
         FileContent::Unreadable(why) => Some(why.clone()),
         FileContent::Missing | FileContent::Text(_) => None,
     };
-    let path = format!("{prefix}{}", diff.path);
+    let path = path_in_repository(prefix, &diff.path);
     match unreadable(&diff.was).or_else(|| unreadable(&diff.now)) {
         Some(why) => format!("diff --git a/{path} b/{path}\nFiles differ: {why}\n"),
         None => unified_diff(&path, diff.was.text(), diff.now.text()),

@@ -4,11 +4,12 @@ use crate::palace::OpenPalace;
 use crate::palace::resolve::no_such_room_refusal;
 use crate::walk::drawers::render_drawer_only_room;
 use crate::walk::halls::{self, available_actions, hall_entity_listing, listed_entities};
+use crate::walk::note_links::note_links_text;
 use crate::walk::notices::{room_notices, stale_scroll_notices};
 use crate::workspaces::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
-use palazzo_core::model::{RoomId, RoomRef};
+use palazzo_core::model::{ItemId, RoomId, RoomRef};
 use palazzo_core::render::{self, MapView, RoomView};
 use palazzo_core::view;
 use palazzo_core::visit::{Location, Visit};
@@ -36,6 +37,8 @@ pub(crate) fn show_room(
     view.notices.extend(stale);
     let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
     let versions = open.file_histories().get(&room_path(&id)).copied();
+    let leading = note_links_text(open, &ItemId::Room(id.clone()));
+    let page = if leading.is_empty() { page } else { format!("{}\n{leading}\n", page.trim_end()) };
     Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))
 }
 

@@ -95,12 +95,15 @@ impl PalaceRepository {
 
     /// Reads a file of the palace, or a note; `None`: it does not exist.
     pub(crate) fn read_file(&self, path: &str) -> ReadResult {
-        if self.note_folders().is_empty() {
+        let folders = self.note_folders();
+        if !folders.contains(path) {
             return palace_files::read_file(&self.palace, path);
         }
-        match self.find() {
+        // Many notes are read one after the other: the repository need not be checked for each.
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match open.map_or_else(|| self.find(), |it| Ok(Some(it))) {
             Ok(Some(repository)) => repository.read_file(path),
-            Ok(None) => palace_files::read_file(&self.palace, path),
+            Ok(None) => Ok(None),
             Err(err) => Err(err.to_diagnostic(path)),
         }
     }

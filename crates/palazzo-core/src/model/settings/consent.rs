@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::{GitUrl, Tool, TriggeredMemory};
+use crate::model::{GitUrl, Tool, TriggeredMemory, redact_secrets};
 
 /// A consent for one folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +75,7 @@ impl Consent {
         let memory = MemoryConsent {
             name: name.to_owned(),
             triggers: it.triggers.iter().map(ToString::to_string).collect(),
-            first_line: it.text.lines().next().unwrap_or_default().to_owned(),
+            first_line: redact_secrets(&it.text).text.lines().next().unwrap_or_default().to_owned(),
             content_hash,
         };
         Self { path: palace.to_str().map(str::to_owned), scope: ConsentScope::Memory(memory) }

@@ -186,9 +186,20 @@ fn a_folder_that_cannot_be_read_is_reported() {
     fs::write(outside.join("secret.md"), "Secret.\n").unwrap();
     home.write("nested/.git/HEAD", "ref: refs/heads/main\n");
     home.write("nested/a.md", "Nested.\n");
+    home.write("nested/docs/a.md", "Secret.\n");
+    home.write("other/palace.toml", "name = \"Other\"\n");
+    home.write("other/docs/a.md", "Secret.\n");
     home.write("notes/large.md", &"x".repeat(1024 * 1024 + 1));
     fs::write(home.path().join("notes/latin.md"), b"gr\xfcn\n").unwrap();
-    let folders = ["../../outside", "../missing", "../nested", "../notes", "../w/rooms"];
+    let folders = [
+        "../../outside",
+        "../missing",
+        "../nested",
+        "../nested/docs",
+        "../notes",
+        "../other/docs",
+        "../w/rooms",
+    ];
     let folders: Vec<_> = folders
         .iter()
         .zip('a'..)
@@ -280,4 +291,22 @@ fn a_sync_carries_notes_and_stops_where_both_sides_changed_one() {
     assert_eq!(code, 2, "{said}");
     assert_snapshot!(said);
     assert_eq!(ben.read("notes/a.md"), "Again of Ben.\n");
+}
+
+#[test]
+fn a_folder_that_a_remote_adds_needs_a_person() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let settings = "name = \"Keep\"\n[[folder]]\npath = \"..\"\nwing = \"all\"\n";
+    ada.write("keep/palace.toml", settings);
+    commit_all(&ada, FEBRUARY, "widen");
+    ada.git(&["push", "-q"]);
+    let (said, code) = sync(&ben, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.contains("a folder of notes that is not set here, `..` in keep/palace.toml"),
+        "{said}"
+    );
+    ben.git(&["pull", "-q"]);
+    assert_eq!(sync(&ben, &[]).1, 0);
 }

@@ -91,11 +91,10 @@ impl ActHook {
         if done == ToolUse::default() {
             return None;
         }
-        let fitting = self.fitting_memories(&done).into_iter().find(|it| {
-            let consent = store::memory_consent(&self.palace, &it.name, &it.memory);
-            consent.is_ok_and(|it| self.is_allowed(&it))
-                && store::claim_memory_to_show(&self.state_folder, &input.session, &it.name)
-        });
+        let fitting = self
+            .fitting_memories(&done)
+            .into_iter()
+            .find(|it| store::claim_memory_to_show(&self.state_folder, &input.session, &it.name));
         let FittingMemory { kind, written, name, memory } = fitting?;
         let text = redact_secrets(&memory.text).text;
         Some(render::memory_note(&name, &text, kind, (written, self.now)))
@@ -105,7 +104,7 @@ impl ActHook {
     fn fitting_memories(&self, done: &ToolUse) -> Vec<FittingMemory> {
         let files = store::list_host_memories(&self.palace);
         let fit = |files: &[HostMemoryFile]| {
-            files.iter().filter_map(|it| fit_memory(it, done)).collect::<Vec<_>>()
+            files.iter().filter_map(|it| self.fit_memory(it, done)).collect::<Vec<_>>()
         };
         let mut fitting: Vec<_> = thread::scope(|scope| {
             let start = |part| thread::Builder::new().spawn_scoped(scope, move || fit(part));
@@ -124,18 +123,23 @@ impl ActHook {
         fitting
     }
 
+    /// Reads a memory; `None` if it may not be shown, or the action does not fit it. The patterns of others
+    /// are not compared: they may be slow on purpose.
+    fn fit_memory(&self, file: &HostMemoryFile, done: &ToolUse) -> Option<FittingMemory> {
+        let text = file.read().filter(|it| format::may_have_trigger(it, done))?;
+        let memory = format::parse_host_memory(&text);
+        let consent = store::memory_consent(&self.palace, &file.name, &memory).ok()?;
+        if memory.text.is_empty() || memory.triggers.is_empty() || !self.is_allowed(&consent) {
+            return None;
+        }
+        let kind = memory.matching_kind(done)?;
+        let written = memory.modified.unwrap_or_else(|| file.change_time().into());
+        Some(FittingMemory { kind, written, name: file.name.clone(), memory })
+    }
+
     fn is_allowed(&self, consent: &Consent) -> bool {
         self.consents.is_allowed(consent).unwrap_or_default()
     }
-}
-
-/// Reads a memory; `None` if the action does not fit it.
-fn fit_memory(file: &HostMemoryFile, done: &ToolUse) -> Option<FittingMemory> {
-    let text = file.read().filter(|it| format::may_have_trigger(it, done))?;
-    let memory = format::parse_host_memory(&text);
-    let kind = memory.matching_kind(done).filter(|_| !memory.text.is_empty())?;
-    let written = memory.modified.unwrap_or_else(|| file.change_time().into());
-    Some(FittingMemory { kind, written, name: file.name.clone(), memory })
 }
 
 /// Returns what an agent has done, with paths as globs are compared with them.

@@ -7,7 +7,7 @@ use crate::cli::client::config_file::{
 };
 use crate::cli::outcome::Failure;
 use crate::config_edit::{with_marked_block, without_marked_block};
-use palazzo_core::model::{HOST_MEMORY_FOLDER, path_text};
+use palazzo_core::model::{HOST_MEMORY_FOLDER, escape_unprintable, path_text};
 use palazzo_core::render;
 use palazzo_keeper::HostMemory;
 
@@ -64,7 +64,8 @@ fn render_block(memories: &[HostMemory]) -> String {
             "" => String::new(),
             it => format!(": {it}"),
         };
-        let line = format!("- `{}` {title}{description}", file.replace('`', "'"));
+        let line =
+            format!("- `{}` {title}{description}", escape_unprintable(&file.replace('`', "'")));
         block += &format!("{}\n", render::truncate(&line, MAX_LINE_CHARS - 1));
     }
     match memories.len().saturating_sub(MAX_MEMORIES) {

@@ -1,7 +1,9 @@
 //! The memory of a host, such as Claude Code: a folder of a palace in which the host writes Markdown
 //! files, and an index of them that it loads at the start of a conversation.
 
-use crate::model::is_markdown_file;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::model::{is_markdown_file, is_printable, may_be_hidden};
 
 /// The folder.
 pub const HOST_MEMORY_FOLDER: &str = "drawers/claude/memory";
@@ -25,7 +27,9 @@ pub fn encode_link_target(file: &str) -> String {
         ' ' | '%' | '(' | ')' | '<' | '>' | '[' | ']' | '#' | '?' | ':' | '\\' | '"' => {
             format!("%{:02X}", u32::from(it))
         }
-        it if it.is_ascii_control() => format!("%{:02X}", u32::from(it)),
+        it if !is_printable(it) || may_be_hidden(it) => {
+            utf8_percent_encode(&it.to_string(), NON_ALPHANUMERIC).to_string()
+        }
         it => it.to_string(),
     };
     file.chars().map(encode).collect()

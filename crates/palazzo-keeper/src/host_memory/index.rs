@@ -4,8 +4,8 @@
 //! A line that is not exactly what Palazzo writes belongs to the host or a person, and stays.
 
 use palazzo_core::model::{
-    DocumentProperties, document_title, encode_link_target, linked_memory_files, names_memory_file,
-    redact_secrets,
+    DocumentProperties, document_title, encode_link_target, linked_memory_files, mark_hidden_chars,
+    names_memory_file, redact_secrets,
 };
 use palazzo_core::render;
 
@@ -41,7 +41,12 @@ pub(super) fn title_and_description(file: &str, text: &str) -> (String, String) 
     let stem = file.rsplit('/').next().unwrap_or(file);
     let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
     let title = properties.value("name").map(str::to_owned).or_else(|| document_title(text));
-    let line = |it: &str| render::storable_line(&redact_secrets(it).text);
+    // A host reads the line as its own: nothing in it may be hidden, or begin a tag or a comment.
+    let line = |it: &str| {
+        let line = render::storable_line(&redact_secrets(it).text);
+        let shown = mark_hidden_chars(&line).filter(|(_, is_hidden)| !is_hidden);
+        shown.map(|(it, _)| if it == '<' { '‹' } else { it }).collect::<String>()
+    };
     let title = line(title.as_deref().unwrap_or(stem));
     (title, line(properties.value("description").unwrap_or_default()))
 }

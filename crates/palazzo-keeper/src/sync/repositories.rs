@@ -8,7 +8,9 @@ use crate::error::Refusal;
 use crate::palace::findings::other_format_finding;
 use palazzo_core::format;
 use palazzo_core::format::PalacePath;
-use palazzo_core::model::{CommitId, CommitMode, Consent, Diagnostic, Settings, path_text};
+use palazzo_core::model::{
+    CommitId, CommitMode, Consent, Diagnostic, NoteFolders, Settings, path_text,
+};
 use palazzo_store::{self as store, ConsentStore, Store, SyncRecord, Upstream};
 
 /// A repository with its palaces of the home.
@@ -86,15 +88,20 @@ impl RepositoryWithPalaces {
     /// Returns another store of the whole repository.
     pub(super) fn store(&self) -> Store {
         let mut store = self.store.clone_for_thread();
+        store.set_synced_notes(&self.note_folders());
+        store
+    }
+
+    /// Returns the folders of notes of each palace, with its folder in the repository, which is empty or
+    /// ends in `/`.
+    pub(super) fn note_folders(&self) -> Vec<(String, NoteFolders)> {
         let prefix = |folder: &Path| {
             let below = folder.strip_prefix(&self.working_directory).ok()?;
             let names = below.iter().map(|it| Some(format!("{}/", it.to_str()?)));
             names.collect::<Option<String>>()
         };
-        let notes =
-            self.settings().filter_map(|(folder, it)| Some((prefix(folder)?, it.note_folders)));
-        store.set_synced_notes(&notes.collect::<Vec<_>>());
-        store
+        let all = self.settings();
+        all.filter_map(|(folder, it)| Some((prefix(folder)?, it.note_folders))).collect()
     }
 
     /// Returns another store of the whole repository, which signs commits as the palaces want.

@@ -20,7 +20,9 @@ use crate::sync::notices::future_commit_sentence;
 use crate::sync::repositories::RepositoryWithPalaces;
 use palazzo_core::format::{self, FieldsAndBody, PalacePath, file_kind, parse_fields_and_body};
 use palazzo_core::merge::Fields;
-use palazzo_core::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
+use palazzo_core::model::{
+    CommitMode, Diagnostic, NoteFolder, NoteFolders, path_text, quoted, quoted_unless_plain,
+};
 use palazzo_store::{
     self as store, DatedCommit, EditedFile, FileChange, HistoryComparison, IsWantedChange,
     MergedPalace, PalaceVersions, PlannedMove, SyncSession, Upstream,
@@ -238,6 +240,7 @@ fn check_plan(
 ) -> Result<(), Refusal> {
     reject_other_format(repository, planned)?;
     reject_unreadable_settings(planned)?;
+    reject_new_note_folders(repository, planned)?;
     if let Some(palace) = repository.palace_with_manual_commits() {
         return Err(Refusal::Invalid(format!(
             "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
@@ -284,6 +287,33 @@ fn reject_unreadable_settings(planned: &PlannedMove) -> Result<(), Refusal> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Fails if a plan brings a folder of notes that is not set here: from then on, others could change all
+/// Markdown files in it, such as instructions for agents.
+fn reject_new_note_folders(
+    repository: &RepositoryWithPalaces,
+    planned: &PlannedMove,
+) -> Result<(), Refusal> {
+    let here = repository.note_folders();
+    for (path, text) in planned_settings(planned) {
+        let Some(settings) = format::parse_settings(text) else { continue };
+        let prefix = path.strip_suffix(PalacePath::SETTINGS_FILE).unwrap_or_default();
+        let known = here.iter().find(|(it, _)| it == prefix).map(|(_, folders)| folders);
+        let is_known = |new: &NoteFolder| {
+            let mut known = known.into_iter().flat_map(NoteFolders::iter);
+            known.any(|it| it.path == new.path && it.patterns == new.patterns)
+        };
+        if let Some(new) = settings.note_folders.iter().find(|it| !is_known(it)) {
+            return Err(Refusal::Invalid(format!(
+                "the remote names a folder of notes that is not set here, `{}` in {}: nothing was \
+                 merged; look at it, and take it over with `git pull`",
+                new.path_in_settings(),
+                quoted_unless_plain(path)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Yields the settings of palaces that a plan writes, with their paths in the repository.

@@ -264,8 +264,11 @@ impl<'p> TreeFileList<'p> {
             list.add_palace(tree)?;
         }
         for folder in &past.note_folders.located {
-            let tree = find_folder(&past.git, past.root_tree(commit)?, &folder.path_in_repository)?;
-            if let Some(tree) = tree {
+            let root = past.root_tree(commit)?;
+            let tree = find_folder(&past.git, root, &folder.path_in_repository)?;
+            if let Some(tree) = tree
+                && !is_in_other_palace(past, root, folder)?
+            {
                 list.add_notes(folder, &folder.path, tree, 0)?;
             }
         }
@@ -366,6 +369,25 @@ impl<'p> TreeFileList<'p> {
     fn add_finding(&mut self, path: &str, (code, why): (Code, &str)) {
         self.findings.push(Diagnostic::for_file(code, path, why));
     }
+}
+
+/// Returns whether a folder of notes is in another palace, or is one.
+fn is_in_other_palace(
+    past: &HistoryReader<'_>,
+    root: ObjectId,
+    folder: &LocatedNoteFolder,
+) -> gix::Result<bool> {
+    let names = folder.path.split('/').filter(|it| !matches!(*it, "" | "..")).count();
+    let mut path = folder.path_in_repository.as_str();
+    for _ in 0..names {
+        let tree = find_folder(&past.git, root, path)?;
+        let tree = tree.map(|it| past.git.find_tree(it)).transpose()?;
+        if tree.is_some_and(|it| it.find_entry(SETTINGS_FILE).is_some()) {
+            return Ok(true);
+        }
+        path = path.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+    Ok(false)
 }
 
 /// Reads `files` and reports the unreadable ones as findings; `None`: they are too large together.

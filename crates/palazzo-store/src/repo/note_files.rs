@@ -61,7 +61,9 @@ impl NoteWalk<'_> {
         match self.enter_parents(work, &folder.path_in_repository) {
             Ok(()) => {
                 let place = folder.place(work);
-                if is_boundary(&place) && place != work && !folder.path.is_empty() {
+                let names = folder.path.split('/').filter(|it| !matches!(*it, "" | "..")).count();
+                // The folder around the palace may have one, but none of those on the way from there.
+                if place.ancestors().take(names).any(is_boundary) {
                     let why = "this folder is a palace or a repository of its own";
                     self.add_finding(&folder.path, why);
                 } else {

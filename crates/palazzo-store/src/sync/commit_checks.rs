@@ -292,9 +292,7 @@ pub(crate) fn find_invalid_file(
                 format!("the files that differ have together more than {MAX_TOTAL_BYTES} bytes");
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
-        if !is_note {
-            paths.push(change.path);
-        }
+        paths.push(change.path);
     }
     match find_folder_twin(&paths, &deleted) {
         Some(found) => Ok(Some(found)),

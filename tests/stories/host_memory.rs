@@ -593,7 +593,7 @@ fn a_file_that_a_person_names_gets_a_block_and_loses_it_again() {
 
     Its memories in `drawers/claude/memory`, whose names were read from the palace; the user has not said them:
 
-    - `build.md` Build: cargo <! -- fails
+    - `build.md` Build: cargo ‹!-- fails
     <!-- /palazzo -->
     ");
     assert_eq!(run(&[]), (0, "AGENTS.md: nothing to change\n".to_owned()));

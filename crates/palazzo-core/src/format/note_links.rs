@@ -6,13 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use percent_encoding::percent_decode_str;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
-use crate::format::items::item_in_file;
+use crate::format::items::{file_of_item, item_in_file};
 use crate::model::{
-    DocumentProperties, Drawer, ItemId, PALACE_FOLDERS, Palace, RoomRef, fold_name,
+    DocumentProperties, Drawer, ItemId, PALACE_FOLDERS, Palace, RoomId, RoomRef, fold_name,
     is_markdown_file,
 };
 
@@ -24,8 +25,14 @@ const MAX_LINKS: usize = 2_000;
 pub struct NoteLinks {
     notes: BTreeMap<String, IndexedNote>,
     /// The files of the notes with a name, by the folded name.
-    files_by_name: HashMap<String, BTreeSet<String>>,
+    files_by_name: FilesByName,
+    /// The files of the notes with a link that ends in a name, by the folded name.
+    files_by_link_end: FilesByName,
+    /// The rooms by their folded display names, made by the first use.
+    rooms_by_name: OnceLock<HashMap<String, RoomId>>,
 }
+
+type FilesByName = HashMap<String, BTreeSet<String>>;
 
 #[derive(Clone, Debug)]
 struct IndexedNote {
@@ -44,7 +51,7 @@ pub struct NoteLink {
     is_wiki: bool,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoteLinkTarget {
     /// An item of the palace.
@@ -71,12 +78,9 @@ impl NoteLinks {
     /// Reads the links of a file again after it was changed, created or deleted.
     pub fn update(&mut self, palace: &Palace, file: &str) {
         if let Some(old) = self.notes.remove(file) {
-            for name in old.names {
-                let files = self.files_by_name.get_mut(&name);
-                if files.is_some_and(|it| it.remove(file) && it.is_empty()) {
-                    self.files_by_name.remove(&name);
-                }
-            }
+            old.names.iter().for_each(|it| remove_file(&mut self.files_by_name, it, file));
+            let ends = old.links.iter().map(NoteLink::end);
+            ends.for_each(|it| remove_file(&mut self.files_by_link_end, &it, file));
         }
         if let Some(drawer) = palace.drawers.drawer_in_file(file) {
             self.insert(palace, file, drawer);
@@ -89,20 +93,42 @@ impl NoteLinks {
         links.iter().map(|link| (link, self.target(palace, file, link))).collect()
     }
 
-    /// Yields the files of the notes with a link to an item, by path; a link of a note to itself does
-    /// not count.
-    pub fn notes_leading_to<'a>(
-        &'a self,
-        palace: &'a Palace,
-        item: &'a ItemId,
-    ) -> impl Iterator<Item = &'a str> {
-        let leads = move |file: &str, note: &IndexedNote| {
-            let mut targets = note.links.iter().map(|link| self.target(palace, file, link));
-            targets.any(|it| matches!(it, NoteLinkTarget::Item(it) if it == *item))
+    /// Forgets the names of the rooms, one of which has changed.
+    pub fn forget_room_names(&mut self) {
+        self.rooms_by_name = OnceLock::new();
+    }
+
+    /// Lists the files of the notes with a link to an item, by path; a link of a note to itself does not
+    /// count. Only links that end in a name of the item are resolved.
+    pub fn notes_leading_to(&self, palace: &Palace, item: &ItemId) -> Vec<&str> {
+        let ends = self.names_of_item(palace, item).into_iter().map(|it| name_end(&it));
+        let files: BTreeSet<_> =
+            ends.filter_map(|it| self.files_by_link_end.get(&it)).flatten().collect();
+        let leads = |file: &str| {
+            let mut targets = self.links_of(palace, file).into_iter();
+            targets.any(|(_, target)| matches!(target, NoteLinkTarget::Item(it) if it == *item))
         };
         let is_other = |file: &str| !matches!(item, ItemId::Drawer(it) if it == file);
-        let notes = self.notes.iter().filter(move |(file, _)| is_other(file));
-        notes.filter(move |(file, note)| leads(file, note)).map(|(file, _)| file.as_str())
+        let files = files.into_iter().map(String::as_str);
+        files.filter(|it| is_other(it) && leads(it)).collect()
+    }
+
+    /// Returns all names by which a link can lead to an item, and that of its file.
+    fn names_of_item(&self, palace: &Palace, item: &ItemId) -> Vec<String> {
+        let mut names: Vec<_> = file_of_item(palace, item).into_iter().collect();
+        match item {
+            ItemId::Drawer(file) => {
+                names.extend(self.notes.get(file).into_iter().flat_map(|it| it.names.clone()));
+            }
+            ItemId::Room(id) => names.extend(palace.room(id).map(|it| it.name.clone())),
+            ItemId::Entity(name) => {
+                names.push(name.clone());
+                let entity = palace.graph.get(name);
+                names.extend(entity.into_iter().flat_map(|it| it.former_names.clone()));
+            }
+            _ => {}
+        }
+        names
     }
 
     /// Yields the files of the notes with this file name, title or alias, or whose path ends like this.
@@ -124,6 +150,9 @@ impl NoteLinks {
             self.files_by_name.entry(name.clone()).or_default().insert(file.to_owned());
         }
         let links = links_in(&drawer.text);
+        for end in links.iter().map(NoteLink::end) {
+            self.files_by_link_end.entry(end).or_default().insert(file.to_owned());
+        }
         self.notes.insert(file.to_owned(), IndexedNote { links, names });
     }
 
@@ -142,14 +171,28 @@ impl NoteLinks {
         if let Some(file) = self.note_named(palace, file, name) {
             return NoteLinkTarget::Item(ItemId::Drawer(file.to_owned()));
         }
-        if let Some(item) = room_named(palace, name) {
-            return NoteLinkTarget::Item(item);
+        if let Some(id) = self.room_named(palace, name) {
+            return NoteLinkTarget::Item(ItemId::Room(id));
         }
         match palace.graph.find_entity(name) {
             Some(entity) => NoteLinkTarget::Item(ItemId::Entity(entity.name.clone())),
             None if has_other_ending(name) => NoteLinkTarget::Elsewhere,
             None => NoteLinkTarget::Nothing,
         }
+    }
+
+    /// Returns the room with a slug or a display name.
+    fn room_named(&self, palace: &Palace, name: &str) -> Option<RoomId> {
+        let by_slug = name.parse::<RoomRef>().ok();
+        let by_slug = by_slug.and_then(|it| palace.resolve_room(&it, None).ok());
+        by_slug.filter(|it| palace.room(it).is_some()).or_else(|| {
+            let rooms = self.rooms_by_name.get_or_init(|| {
+                // Of several rooms with one name, the first is meant.
+                let names = palace.rooms().map(|(id, it)| (fold_name(&it.name), id.clone()));
+                names.collect::<Vec<_>>().into_iter().rev().collect()
+            });
+            rooms.get(&fold_name(name)).cloned()
+        })
     }
 
     /// Returns the note with this name that is nearest to `file`: in its folder, then in its folder of
@@ -175,6 +218,29 @@ impl NoteLinks {
         };
         let found = files.iter().filter(|it| !is_path || has_path(it)).min_by_key(distance);
         found.map(String::as_str)
+    }
+}
+
+impl NoteLink {
+    /// Returns the folded name in which the link ends, without folders and the ending of a file.
+    fn end(&self) -> String {
+        let to = self.to.split(['#', '^', '?']).next().unwrap_or_default();
+        match self.is_wiki {
+            true => name_end(to),
+            false => name_end(&percent_decode_str(to).decode_utf8_lossy()),
+        }
+    }
+}
+
+/// Returns the last part of a name or a path, folded, without the ending of a file of the palace.
+fn name_end(name: &str) -> String {
+    let last = name.trim().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    fold_name(without_markdown_ending(last.strip_suffix(".yaml").unwrap_or(last)))
+}
+
+fn remove_file(files: &mut FilesByName, name: &str, file: &str) {
+    if files.get_mut(name).is_some_and(|it| it.remove(file) && it.is_empty()) {
+        files.remove(name);
     }
 }
 
@@ -250,16 +316,6 @@ fn join_paths(folder: &str, path: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Returns the room with a slug or a display name.
-fn room_named(palace: &Palace, name: &str) -> Option<ItemId> {
-    let by_slug = name.parse::<RoomRef>().ok();
-    let by_slug = by_slug.and_then(|it| palace.resolve_present_room(&it, None).ok());
-    let by_slug = by_slug.filter(|it| palace.room(it).is_some());
-    let is_named = |it: &str| fold_name(it) == fold_name(name);
-    let by_name = || palace.rooms().find(|(_, it)| is_named(&it.name)).map(|(id, _)| id.clone());
-    by_slug.or_else(by_name).map(ItemId::Room)
-}
-
 fn without_markdown_ending(path: &str) -> &str {
     match path.rsplit_once('.') {
         Some((stem, _)) if is_markdown_file(path) => stem,
@@ -315,12 +371,20 @@ mod tests {
             ("../Other.md", "Other.\n"),
         ]);
         let links = NoteLinks::of_palace(&palace);
-        let links = links.links_of(&palace, "../Ideas/Coal.md");
-        links.iter().map(|(_, target)| describe(target)).collect()
+        let targets = links.links_of(&palace, "../Ideas/Coal.md");
+        for (_, target) in &targets {
+            if let NoteLinkTarget::Item(item) = target
+                && *item != ItemId::Drawer("../Ideas/Coal.md".to_owned())
+            {
+                let leading = links.notes_leading_to(&palace, item);
+                assert!(leading.contains(&"../Ideas/Coal.md"), "{text}: {leading:?}");
+            }
+        }
+        targets.iter().map(|(_, target)| describe(target)).collect()
     }
 
     #[test]
-    fn a_name_leads_to_the_nearest_note() {
+    fn a_name_leads_to_a_note_in_the_same_folder_or_with_the_shortest_path() {
         for (link, expected) in [
             ("[[Iron]]", "../Ideas/Iron.md"),
             ("[[iron|the metal]]", "../Ideas/Iron.md"),
@@ -379,7 +443,7 @@ mod tests {
         ]);
         let mut links = NoteLinks::of_palace(&palace);
         let leading = |links: &NoteLinks, palace: &Palace, item: ItemId| {
-            links.notes_leading_to(palace, &item).collect::<Vec<_>>().join(" ")
+            links.notes_leading_to(palace, &item).join(" ")
         };
         let drawer = |it: &str| ItemId::Drawer(it.to_owned());
         let hall = || ItemId::Room("code/hall".parse().unwrap());

@@ -101,13 +101,18 @@ impl LoadedPalace {
         self.note_links.get_or_init(|| NoteLinks::of_palace(&self.palace))
     }
 
-    /// Reads the links of a changed file again, if they were read.
+    /// Updates the links of the notes after a change of a file, if they were read.
     pub(crate) fn update_note_links(&mut self, path: &str) {
         match PalacePath::parse(path) {
             Ok(PalacePath::Settings) => self.note_links = Arc::default(),
-            Ok(PalacePath::Other) if self.note_links.get().is_some() => {
-                if let Some(links) = Arc::make_mut(&mut self.note_links).get_mut() {
-                    links.update(&self.palace, path);
+            Ok(kind @ (PalacePath::Other | PalacePath::Room(_)))
+                if self.note_links.get().is_some() =>
+            {
+                let links = Arc::make_mut(&mut self.note_links).get_mut();
+                match (links, kind) {
+                    (Some(links), PalacePath::Other) => links.update(&self.palace, path),
+                    (Some(links), _) => links.forget_room_names(),
+                    (None, _) => {}
                 }
             }
             _ => {}

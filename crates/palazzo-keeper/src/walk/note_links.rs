@@ -1,4 +1,4 @@
-//! What a note links to, and which notes lead to an item.
+//! Lists the links of a note, and the notes that lead to an item.
 
 use crate::Session;
 use crate::palace::loaded_palace::LoadedPalace;
@@ -23,7 +23,7 @@ impl NoteLinkLists {
             return Self { linked: Vec::new(), leading_here: Vec::new() };
         }
         let links = open.note_links();
-        let leading = links.notes_leading_to(palace, item);
+        let leading = links.notes_leading_to(palace, item).into_iter();
         let leading_here = leading.map(|it| ItemId::Drawer(it.to_owned())).collect();
         let mut linked = Vec::new();
         if let ItemId::Drawer(file) = item {

@@ -211,7 +211,7 @@ fn converse(home: &Home, program: &Path, api: &FakeApi) -> String {
 }
 
 /// Returns the turn of a model that calls a tool.
-fn call(name: &str, input: &Value) -> Value {
+fn tool_call(name: &str, input: &Value) -> Value {
     json!([{ "type": "tool_use", "name": name, "input": input }])
 }
 
@@ -231,8 +231,8 @@ fn claude_code_loads_the_index_and_its_memories_are_committed() {
     let edit =
         json!({ "file_path": file, "old_string": "Use make.", "new_string": "Use make -j2." });
     let api = FakeApi::start(vec![
-        call("Write", &json!({ "file_path": file, "content": WRITTEN })),
-        call("Edit", &edit),
+        tool_call("Write", &json!({ "file_path": file, "content": WRITTEN })),
+        tool_call("Edit", &edit),
     ]);
     let shown = converse(&home, &program, &api);
     // The host does not wait for the hook before it reads the index: the next one surely has it.
@@ -265,8 +265,8 @@ fn a_memory_stands_beside_the_result_of_the_action_and_the_prompt_stays() {
     let (home, folder) = home_with_memory();
     let written = WRITTEN.replace("^cargo build", "^echo built");
     let write = json!({ "file_path": folder.join("build.md"), "content": written });
-    let build = || call("Bash", &json!({ "command": "echo built", "description": "Build" }));
-    let api = FakeApi::start(vec![call("Write", &write), build(), build()]);
+    let build = || tool_call("Bash", &json!({ "command": "echo built", "description": "Build" }));
+    let api = FakeApi::start(vec![tool_call("Write", &write), build(), build()]);
     let shown = converse(&home, &program, &api);
     let requests = api.requests.lock().unwrap();
     let notes = |it: &Value| it["messages"].to_string().matches("│ Use make.").count();

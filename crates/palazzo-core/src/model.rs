@@ -90,8 +90,8 @@ pub use history::{
     FileHistories, FileHistory, RecentCommits, RoomArrivalOrder, StaleReason,
 };
 pub use host_memory::{
-    HOST_MEMORY_FOLDER, HOST_MEMORY_INDEX, encode_link_target, is_host_memory_path,
-    linked_memory_files, names_memory_file, path_below_host_memory,
+    HOST_MEMORY_FOLDER, HOST_MEMORY_INDEX, encode_link_target, has_secret_of_memory,
+    is_host_memory_path, linked_memory_files, names_memory_file, path_below_host_memory,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use memory_trigger::{

@@ -4,8 +4,8 @@
 //! memories is read, and one small file for each memory that fits. A memory is shown if this machine's host
 //! wrote its content, or a person has allowed it.
 //!
-//! What the host wrote is taken from the input of the hook and not from the disk, where another program may
-//! have written meanwhile. An edit counts only if the content before was allowed: an agent that corrects a
+//! The content that the host wrote is read from the input of the hook, not from the disk, where another
+//! program may have written meanwhile. An edit counts only if the content before was allowed: an agent that corrects a
 //! word in a memory that came by sync has not written the rest of it.
 
 use std::cmp::Reverse;
@@ -211,7 +211,7 @@ mod tests {
             self.home.dir().join(FOLDER).join(format!("{name}.md")).to_str().unwrap().to_owned()
         }
 
-        /// Tells the hook of a write by the host. Returns whether it is recorded.
+        /// Runs the hook for a write by the host. Returns whether the content is recorded.
         fn record(&self, tool: &str, mut input: Value, response: &Value) -> bool {
             input["file_path"] = self.path("locked").into();
             self.hook().record_written_memory(&told(tool, &input, response))

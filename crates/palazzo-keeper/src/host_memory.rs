@@ -19,7 +19,7 @@ use crate::{Caller, Keeper, Refusal, RepositoryWithPalaces};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
     Changeset, CommitDetails, CommitMode, FileEdit, HOST_MEMORY_FOLDER, HOST_MEMORY_INDEX,
-    Settings, commit_trailers, find_secrets, is_host_memory_path, path_below_host_memory,
+    Settings, commit_trailers, find_secrets, has_secret_of_memory, path_below_host_memory,
     redact_secrets,
 };
 use palazzo_core::render;
@@ -37,7 +37,7 @@ const MAX_LISTED_FILES: usize = 10;
 /// How many commits are searched for an earlier one of the same conversation.
 const MAX_SEARCHED_COMMITS: usize = 100;
 
-/// What was committed of a host's memory, and what was not.
+/// The result of a commit of a host's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostMemoryReport {
     /// The number of files that were committed.
@@ -229,7 +229,7 @@ fn plan_commit(
     let mut edits = Vec::new();
     for (path, read) in store.read_files(changed.into_iter().filter(is_wanted).collect()) {
         match read {
-            Ok(Some(text)) if has_secret(&path, &text) => report.with_secret.push(path),
+            Ok(Some(text)) if has_secret_of_memory(&path, &text) => report.with_secret.push(path),
             Ok(text) => edits.push(FileEdit { path, was: text.clone(), now: text }),
             Err(_) => report.unreadable.push(path),
         }
@@ -237,15 +237,6 @@ fn plan_commit(
     let gone = missing.into_iter().filter(|it| !is_loss && is_wanted(it));
     edits.extend(gone.map(|path| FileEdit { path, was: None, now: None }));
     (edits, report)
-}
-
-/// Returns whether a text is one of a host's memory, and contains a secret.
-pub(crate) fn has_secret_of_memory(path: &str, text: &str) -> bool {
-    is_host_memory_path(path) && has_secret(path, text)
-}
-
-fn has_secret(path: &str, text: &str) -> bool {
-    !find_secrets(text).is_empty() || !find_secrets(path).is_empty()
 }
 
 /// Plans the completion of the index; `None`: nothing is missing, or the index cannot be read.

@@ -51,6 +51,7 @@ pub use crate::repo::home::{
     HomeEntryKind, is_bare_repository, is_palace, list_home_entries, list_palaces,
 };
 pub use crate::repo::ignore_rules::IgnoreRules;
+pub use crate::repo::note_folders::path_in_repository;
 pub use crate::repo::operation::BlockingGitOperation;
 pub use crate::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,

@@ -99,7 +99,9 @@ impl Store {
         }
         if self.is_note(path) {
             let repository = self.repository().ok()??;
-            return FileStamp::from_path(&repository.work.join(repository.path_of_file(path)));
+            return FileStamp::from_path(
+                &repository.work.join(repository.path_in_repository(path)),
+            );
         }
         self.repository.reject_symlinked_palace().and_then(|()| paths::check_path(path)).ok()?;
         FileStamp::from_path(&self.repository.palace.join(path))

@@ -1,4 +1,4 @@
-//! Parses what a host tells a hook after a tool: Claude Code, and Codex, which has the same form.
+//! Parses the input of a hook that a host runs after a tool: Claude Code, and Codex, which has the same form.
 //!
 //! The input is read leniently: a part of a wrong type is as good as missing.
 
@@ -29,7 +29,7 @@ const MAX_COMMAND_BYTES: usize = 16 * 1024;
 /// How many files of a patch are compared.
 const MAX_FILES: usize = 100;
 
-/// What a host tells a hook after a tool has run.
+/// The input of a hook that a host runs after a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookInput {
     /// The id that the host gives the conversation.
@@ -44,7 +44,7 @@ pub struct HookInput {
     failure: Option<String>,
 }
 
-/// What a tool has written to one file.
+/// A write of a tool to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileWrite {
     /// The whole file.

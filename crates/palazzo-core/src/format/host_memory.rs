@@ -20,7 +20,7 @@ const MAX_TRIGGERS: usize = 20;
 
 /// The triggers of a memory as written.
 #[derive(Default)]
-struct When {
+struct WrittenTriggers {
     triggers: Vec<(Trigger, Position)>,
     modified: Option<String>,
 }
@@ -75,10 +75,12 @@ pub(super) fn report_trigger_faults(reader: &mut FileParser<'_>, whole: &str) {
 }
 
 /// Parses the triggers, with a finding for each that cannot be read. Patterns are not checked.
-fn parse_when(reader: &mut FileParser<'_>, whole: &str) -> When {
+fn parse_when(reader: &mut FileParser<'_>, whole: &str) -> WrittenTriggers {
     let matter = front_matter::split_front_matter(whole).map(|(matter, _)| matter);
     // Most memories have no triggers; then their YAML need not be read.
-    let Some(matter) = matter.filter(|it| it.contains(WHEN)) else { return When::default() };
+    let Some(matter) = matter.filter(|it| it.contains(WHEN)) else {
+        return WrittenTriggers::default();
+    };
     let mut root = match parse_yaml(&front_matter::pad_to_file_line_numbers(matter)) {
         Ok(root) => root,
         Err(YamlError { code, at, message, hint }) => {
@@ -86,7 +88,7 @@ fn parse_when(reader: &mut FileParser<'_>, whole: &str) -> When {
             if matter.lines().any(|it| it.trim_start().starts_with("when:")) {
                 reader.report(code, at, message).hint = hint.map(str::to_owned);
             }
-            return When::default();
+            return WrittenTriggers::default();
         }
     };
     let mut metadata = take(&mut root, METADATA);
@@ -97,7 +99,7 @@ fn parse_when(reader: &mut FileParser<'_>, whole: &str) -> When {
     });
     let when = metadata.as_mut().and_then(|it| take(it, WHEN)).or_else(|| take(&mut root, WHEN));
     let triggers = when.map_or_else(Vec::new, |it| parse_triggers(reader, it));
-    When { triggers, modified }
+    WrittenTriggers { triggers, modified }
 }
 
 /// Parses a list of triggers, or a single one.

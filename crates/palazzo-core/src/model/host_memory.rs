@@ -1,9 +1,9 @@
 //! The memory of a host, such as Claude Code: a folder of a palace in which the host writes Markdown
 //! files, and an index of them that it loads at the start of a conversation.
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::model::{is_markdown_file, is_printable, may_be_hidden};
+use crate::model::{find_secrets, is_markdown_file, is_printable, may_be_hidden};
 
 /// The folder.
 pub const HOST_MEMORY_FOLDER: &str = "drawers/claude/memory";
@@ -21,16 +21,20 @@ pub fn path_below_host_memory(path: &str) -> Option<&str> {
     path.strip_prefix(HOST_MEMORY_FOLDER)?.strip_prefix('/')
 }
 
+/// Returns whether a file of the memory of a host contains a secret, in its text or in its name.
+pub fn has_secret_of_memory(path: &str, text: &str) -> bool {
+    is_host_memory_path(path) && [text, path].iter().any(|it| !find_secrets(it).is_empty())
+}
+
 /// Encodes the path of a file, below the folder, as the target of a Markdown link.
 pub fn encode_link_target(file: &str) -> String {
-    let encode = |it: char| match it {
-        ' ' | '%' | '(' | ')' | '<' | '>' | '[' | ']' | '#' | '?' | ':' | '\\' | '"' => {
-            format!("%{:02X}", u32::from(it))
+    let has_meaning = |it: char| r#" %()<>[]#?:\""#.contains(it);
+    let encode = |it: char| {
+        let text = it.to_string();
+        match has_meaning(it) || !is_printable(it) || may_be_hidden(it) {
+            true => utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string(),
+            false => text,
         }
-        it if !is_printable(it) || may_be_hidden(it) => {
-            utf8_percent_encode(&it.to_string(), NON_ALPHANUMERIC).to_string()
-        }
-        it => it.to_string(),
     };
     file.chars().map(encode).collect()
 }
@@ -70,22 +74,7 @@ pub fn linked_memory_files(index: &str) -> Vec<(usize, String)> {
 /// Decodes the target of a link to a Markdown file below the folder; `None`: it leads elsewhere.
 fn decode_link_target(target: &str) -> Option<String> {
     let target = target.split('#').next().unwrap_or_default();
-    let (mut bytes, mut rest) = (Vec::new(), target);
-    while let Some(first) = rest.bytes().next() {
-        let code = rest.get(1..3).filter(|_| first == b'%');
-        match code.and_then(|it| u8::from_str_radix(it, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[3..];
-            }
-            None => {
-                let length = rest.chars().next().map_or(1, char::len_utf8);
-                bytes.extend(rest[..length].bytes());
-                rest = &rest[length..];
-            }
-        }
-    }
-    let file = String::from_utf8(bytes).ok()?;
+    let file = percent_decode_str(target).decode_utf8().ok()?;
     let file = file.strip_prefix("./").unwrap_or(&file);
     let is_inside = !file.contains(':') && file.split('/').all(|it| !matches!(it, "" | "." | ".."));
     (is_inside && is_markdown_file(file)).then(|| file.to_owned())

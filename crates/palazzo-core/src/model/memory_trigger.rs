@@ -36,13 +36,13 @@ pub struct TriggeredMemory {
 /// A condition under which a memory is shown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Trigger {
-    /// What the pattern is compared with.
+    /// Which text the pattern is compared with.
     pub kind: TriggerKind,
     /// The pattern as written.
     pub pattern: String,
 }
 
-/// What a trigger is compared with; the most important first.
+/// The kinds of triggers, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TriggerKind {
     /// A text in the error of a tool.
@@ -53,7 +53,7 @@ pub enum TriggerKind {
     Edit,
 }
 
-/// What an agent has done with a tool.
+/// A tool call of an agent, as far as triggers are compared with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// The command that was run.
@@ -71,7 +71,7 @@ impl TriggeredMemory {
     }
 
     /// Returns what a consent to show this memory covers, as one text: its triggers and its text. Other
-    /// front matter is not shown, and the host writes it anew whenever it changes the file.
+    /// front matter is not shown, and the host rewrites it with each change of the file.
     pub fn content(&self) -> String {
         let triggers = self.triggers.iter().map(|Trigger { kind, pattern }| {
             format!("{} {} {pattern}\n", kind.key(), pattern.len())

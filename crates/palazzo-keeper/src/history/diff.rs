@@ -12,6 +12,7 @@ use crate::palace::resolve::{self, folders_of_wing, is_in_folders, path_in_palac
 use crate::{Refusal, Session};
 use palazzo_core::diff::unified_diff;
 use palazzo_core::model::{CommitId, CommitSummary, FileContent, FileDiff, ItemDiff};
+use palazzo_store::path_in_repository;
 
 /// The differences between two states of a palace.
 #[derive(Clone, Debug)]
@@ -108,23 +109,12 @@ pub(crate) fn commit_summary(
     past.as_of_commit().cloned().ok_or_else(why)
 }
 
-/// Returns the path in the repository of a path from the palace, whose folder is `prefix`. A note may be
-/// outside the palace.
-fn path_in_repository(prefix: &str, path: &str) -> String {
-    let (mut prefix, mut path) = (prefix.trim_end_matches('/'), path);
-    while let Some(rest) = path.strip_prefix("../") {
-        prefix = prefix.rsplit_once('/').map_or("", |(above, _)| above);
-        path = rest;
-    }
-    if prefix.is_empty() { path.to_owned() } else { format!("{prefix}/{path}") }
-}
-
 pub(crate) fn file_patch(prefix: &str, diff: &FileDiff) -> String {
     let unreadable = |it: &FileContent| match it {
         FileContent::Unreadable(why) => Some(why.clone()),
         FileContent::Missing | FileContent::Text(_) => None,
     };
-    let path = path_in_repository(prefix, &diff.path);
+    let path = path_in_repository(prefix, &diff.path).unwrap_or_else(|| diff.path.clone());
     match unreadable(&diff.was).or_else(|| unreadable(&diff.now)) {
         Some(why) => format!("diff --git a/{path} b/{path}\nFiles differ: {why}\n"),
         None => unified_diff(&path, diff.was.text(), diff.now.text()),

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::host_memory::has_secret_of_memory;
 use crate::workspaces::create::available_directory_name;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{README_PATH, schema_path};
-use palazzo_core::model::{Changeset, FileEdit, FileKind, Files};
+use palazzo_core::model::{Changeset, FileEdit, FileKind, Files, has_secret_of_memory};
 use palazzo_store::{CommitOutcome, Store};
 
 /// Refuses a name that no new palace of the home can have, before a template is fetched for it.

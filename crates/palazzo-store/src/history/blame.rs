@@ -47,7 +47,7 @@ fn blame(
 ) -> gix::Result<HashMap<usize, CommitSummary>> {
     let Some(tip) = tip else { return Ok(HashMap::new()) };
     let (tracked, index) =
-        (past.repository.path_of_file(path), index_file::load_or_rebuild_index(&past.git)?);
+        (past.repository.path_in_repository(path), index_file::load_or_rebuild_index(&past.git)?);
     let text = convert_to_git(&past.git, &index, &tracked, text)?;
     let mut search = BlameWalk::new(past);
     search.start(tip, path, &text)?;

@@ -63,7 +63,7 @@ impl Store {
             return Ok(text.to_owned());
         }
         let repository = self.require_repository()?;
-        let (git, tracked) = (repository.git(), repository.path_of_file(path));
+        let (git, tracked) = (repository.git(), repository.path_in_repository(path));
         let checked_out = || {
             let index = index_file::load_or_rebuild_index(&git)?;
             line_endings::convert_to_disk(&git, &index, &tracked, text)
@@ -207,7 +207,7 @@ impl<'p> WorkingCopy<'p> {
         path: &str,
         old: Option<TreeEntry>,
     ) -> gix::Result<bool> {
-        let tracked = self.path_in_repository(path);
+        let tracked = self.history.repository.path_in_repository(path);
         let entry =
             self.index.entry_by_path_and_stage(tracked.as_str().into(), Stage::Unconflicted);
         let (Some(entry), Some(old)) = (entry, old) else { return Ok(false) };
@@ -226,8 +226,12 @@ impl<'p> WorkingCopy<'p> {
             FileContent::Text(text) => text,
             other => return Ok(other),
         };
-        let text =
-            convert_to_git(&self.history.git, &self.index, &self.path_in_repository(path), &text)?;
+        let text = convert_to_git(
+            &self.history.git,
+            &self.index,
+            &self.history.repository.path_in_repository(path),
+            &text,
+        )?;
         Ok(FileContent::Text(String::from_utf8_lossy(&text).into_owned()))
     }
 
@@ -237,7 +241,7 @@ impl<'p> WorkingCopy<'p> {
         let mut excludes = self.history.git.excludes(&self.index, None, source)?;
         let mut ignored = BTreeSet::new();
         for path in &paths {
-            let tracked = self.path_in_repository(path);
+            let tracked = self.history.repository.path_in_repository(path);
             let is_tracked = self.index.entry_range(tracked.as_str().into()).is_some();
             let mode = Some(gix::index::entry::Mode::FILE);
             if !is_tracked && excludes.at_path(tracked.as_str(), mode)?.is_excluded() {
@@ -246,10 +250,6 @@ impl<'p> WorkingCopy<'p> {
         }
         paths.retain(|it| !ignored.contains(it));
         Ok(paths)
-    }
-
-    fn path_in_repository(&self, path: &str) -> String {
-        self.history.repository.path_of_file(path)
     }
 }
 

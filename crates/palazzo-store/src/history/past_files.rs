@@ -140,7 +140,7 @@ impl Store {
         repository.read_history("read an old commit", |past| {
             let commit = commits::parse_commit_id(commit)?;
             let (tree, path_in_tree) = match is_note {
-                true => (Some(past.root_tree(commit)?), repository.path_of_file(path)),
+                true => (Some(past.root_tree(commit)?), repository.path_in_repository(path)),
                 false => (past.palace_tree(commit)?, path.to_owned()),
             };
             let Some(tree) = tree else { return Ok(Ok(None)) };
@@ -167,7 +167,7 @@ impl Store {
         let mut read = |commit| -> gix::Result<()> {
             let tree = tree_of_commit(&git, Some(commits::parse_commit_id(commit)?))?;
             for &path in paths {
-                let tracked = repository.path_of_file(path);
+                let tracked = repository.path_in_repository(path);
                 if let Some(entry) = find_blob_entry(&git, tree, &tracked)? {
                     let is_executable = entry.kind == EntryKind::BlobExecutable;
                     found.entry(path.to_owned()).or_insert(is_executable);

@@ -31,7 +31,7 @@ impl<'p> PathLookup<'p> {
     /// Looks up the file at `path` in the palace; with a slash at the end, the folder.
     pub(crate) fn for_file(past: &'p HistoryReader<'p>, path: &str) -> Self {
         let is_folder = path.ends_with('/');
-        Self::new(past, &past.repository.path_of_file(path), is_folder)
+        Self::new(past, &past.repository.path_in_repository(path), is_folder)
     }
 
     /// Returns the id of the object at the path in `root`, the root tree of a commit.

@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 1 << 16;
 
 /// The content of a file.
 #[derive(Serialize, Deserialize)]
-struct StoredMemory {
+struct StoredConsent {
     name: String,
     triggers: Vec<String>,
     first_line: String,
@@ -52,7 +52,7 @@ pub(crate) fn store(
         .map_err(Error::for_file("create the folder", &folder))?;
     create_file(&folder.join(PALACE_FILE), palace.as_bytes())?;
     let MemoryConsent { name, triggers, first_line, content_hash } = memory.clone();
-    let stored = serde_json::to_vec(&StoredMemory { name, triggers, first_line });
+    let stored = serde_json::to_vec(&StoredConsent { name, triggers, first_line });
     create_file(&folder.join(content_hash), &stored.unwrap_or_default())
 }
 
@@ -94,8 +94,8 @@ fn list_of(folder: &Path, palace: &str) -> Vec<Consent> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let consent = |entry: fs::DirEntry| {
         let content_hash = entry.file_name().into_string().ok()?;
-        let stored: StoredMemory = serde_json::from_str(&read(&entry.path())?).ok()?;
-        let StoredMemory { name, triggers, first_line } = stored;
+        let stored: StoredConsent = serde_json::from_str(&read(&entry.path())?).ok()?;
+        let StoredConsent { name, triggers, first_line } = stored;
         let memory = MemoryConsent { name, triggers, first_line, content_hash };
         let is_shown = !memory.triggers.is_empty();
         is_shown.then(|| Consent::from_stored(palace.to_owned(), ConsentScope::Memory(memory)))

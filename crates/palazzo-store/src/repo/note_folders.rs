@@ -123,7 +123,7 @@ pub(crate) fn is_outside_palace(path: &str) -> bool {
 
 /// Returns the path in the repository of a path from the palace, whose folder in the repository is
 /// `prefix`; `None`: it leads out of the repository.
-pub(crate) fn path_in_repository(prefix: &str, path: &str) -> Option<String> {
+pub fn path_in_repository(prefix: &str, path: &str) -> Option<String> {
     let mut names: Vec<_> = prefix.split('/').filter(|it| !it.is_empty()).collect();
     let mut rest = path;
     while is_outside_palace(rest) {

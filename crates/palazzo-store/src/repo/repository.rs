@@ -269,7 +269,7 @@ impl Repository {
     }
 
     /// Returns the path in the repository of a file of the palace, or of a note outside it.
-    pub(crate) fn path_of_file(&self, path: &str) -> String {
+    pub(crate) fn path_in_repository(&self, path: &str) -> String {
         let outside = Some(path).filter(|it| is_outside_palace(it));
         let outside = outside.and_then(|it| path_in_repository(&self.prefix, it));
         outside.unwrap_or_else(|| format!("{}{path}", self.prefix))
@@ -280,7 +280,7 @@ impl Repository {
         let is_note = self.note_folders().folders.contains(path);
         let read = match is_outside_palace(path) {
             false => palace_files::read_file(&self.palace, path),
-            true if is_note => palace_files::read_file(&self.work, &self.path_of_file(path)),
+            true if is_note => palace_files::read_file(&self.work, &self.path_in_repository(path)),
             true => return Ok(None),
         };
         let code = |it: Code| if is_note { Code::NoteNotRead } else { it };

@@ -10,7 +10,7 @@ use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 use gix::refs::FullName;
 
-use palazzo_core::model::{Author, Changeset, FileEdit, is_host_memory_path};
+use palazzo_core::model::{Author, Changeset, FileEdit, has_secret_of_memory, is_host_memory_path};
 
 use crate::repo::failpoint;
 use crate::repo::fsync;
@@ -23,7 +23,6 @@ use crate::repo::tree_lookup::{self, BlobEntry};
 use crate::write::commit;
 use crate::write::commit::{CommitDraft, GitIdentity};
 use crate::write::index::LockedIndex;
-use crate::write::memory_secrets;
 use crate::write::moved_files::find_moved_files;
 use crate::write::objects::ObjectWriter;
 use crate::write::progress::Progress;
@@ -132,7 +131,7 @@ impl CommitSteps<'_> {
 
     /// Returns whether a staged version of a file of the host's memory contains a secret.
     fn is_secret_of_memory(&self, edit: &FileEdit, staged: ObjectId) -> bool {
-        let has_secret = |text: &str| memory_secrets::is_secret(&edit.path, text);
+        let has_secret = |text: &str| has_secret_of_memory(&edit.path, text);
         is_host_memory_path(&edit.path)
             && self
                 .git

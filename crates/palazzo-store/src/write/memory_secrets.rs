@@ -5,27 +5,22 @@
 
 use gix::ObjectId;
 
-use palazzo_core::model::{FileEdit, find_secrets, is_host_memory_path};
+use palazzo_core::model::{FileEdit, has_secret_of_memory};
 
 use crate::Error;
 use crate::repo::repository::Repository;
 use crate::repo::tree_lookup;
 
-/// Returns whether a file of the memory contains a secret, in its text or in its name.
-pub(crate) fn is_secret(path: &str, text: &str) -> bool {
-    !find_secrets(text).is_empty() || !find_secrets(path).is_empty()
-}
-
 /// Fails if the commit of these edits on top of `head` would record a secret of the host's memory.
-/// What is on disk is recorded too, as a hand edit.
+/// The text on disk before the change counts too: it is committed as a hand edit.
 pub(crate) fn reject_secrets_of_memory(
     repository: &Repository,
     head: Option<ObjectId>,
     edits: &[&FileEdit],
 ) -> Result<(), Error> {
-    for edit in edits.iter().filter(|it| is_host_memory_path(&it.path)) {
+    for edit in edits {
         let texts = [&edit.was, &edit.now].into_iter().flatten();
-        for text in texts.filter(|it| is_secret(&edit.path, it)) {
+        for text in texts.filter(|it| has_secret_of_memory(&edit.path, it)) {
             let is_committed = is_committed(repository, head, &edit.path, text);
             if !is_committed.map_err(|err| repository.git_error("read the last commit", err))? {
                 return Err(Error::SecretInMemory { path: edit.path.clone() });

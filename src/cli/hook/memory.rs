@@ -29,15 +29,15 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
-/// What a hook says of the event, as far as it is needed.
-struct HookInput {
+/// The event of a conversation for which the hook runs.
+struct MemoryEvent {
     event: String,
     session: Option<String>,
     source: String,
     file: Option<String>,
 }
 
-impl HookInput {
+impl MemoryEvent {
     fn read() -> Result<Self, Failure> {
         let mut text = String::new();
         stdin().take(MAX_INPUT_BYTES).read_to_string(&mut text)?;
@@ -54,7 +54,7 @@ impl HookInput {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let input = HookInput::read()?;
+    let input = MemoryEvent::read()?;
     match input.event.as_str() {
         "SessionStart" if input.source == "startup" => start_conversation(args),
         "SessionStart" | "" => Ok(()),
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Commits the file that a tool has written, if it is one of the memory.
-fn commit_file(args: &Args, input: &HookInput) -> Result<(), Failure> {
+fn commit_file(args: &Args, input: &MemoryEvent) -> Result<(), Failure> {
     let Some(file) = &input.file else { return Ok(()) };
     // Most files are elsewhere: then nothing of the palace is read.
     let name = Path::new(HOST_MEMORY_FOLDER).file_name().unwrap_or_default();
